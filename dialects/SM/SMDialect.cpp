@@ -83,7 +83,7 @@ LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyShared(op, attribute.getValue());
   if (attribute.getName() == kDeferredAttr)
     return verifyDeferred(op);
-  if (attribute.getName() == kOnceAttr && isa<mk::StoreOp>(op))
+  if (attribute.getName() == kMaterializeAttr && isa<mk::StoreOp>(op))
     return success();
   if (attribute.getName() == kRescalingAttr) {
     if (getRowFactors(op))

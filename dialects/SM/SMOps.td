@@ -176,7 +176,7 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [MkSM_InScope, Pure]> {
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
-def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
+def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
   let summary = "the item that this CTA need not draw, or -1";
   let description = [{
     Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
@@ -185,7 +185,7 @@ def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
     always; the number of CTAs of the role is added to them.
 
     ```mlir
-    %i = mk_sm.dealt_item
+    %i = mk_sm.initial_item
     ```
   }];
   let results = (outs Index:$result);

@@ -131,10 +131,10 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     if (postsTiles(owner))
       pieces.push_back({"sent", 1, kBarrier, kBarrier});
     auto trims = [](CopyOp copy) {
-      return copy.mayTrim() ? WalkResult::interrupt() : WalkResult::advance();
+      return copy.mayPad() ? WalkResult::interrupt() : WalkResult::advance();
     };
     if (owner->walk(trims).wasInterrupted())
-      pieces.push_back({"landing", 1, kBarrier, kBarrier});
+      pieces.push_back({"padding", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
     pieces.push_back({"failed", 1, 8, 8});

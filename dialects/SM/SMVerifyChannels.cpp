@@ -71,7 +71,7 @@ LogicalResult CopyOp::verify() {
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
                          << getPad().getType() << ": convert the value";
-  if (getLanding() && failed(verifyCounts(*this, getLanding(), 1, "barrier of tiles that land")))
+  if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))
     return failure();
   if (tile.getRank() == 1) {
     if (getShared() != 1)

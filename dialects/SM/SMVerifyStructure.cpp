@@ -84,7 +84,7 @@ bool mk_sm::drawsItems(scf::WhileOp loop) {
                       [](Operation &op) { return holds<TicketOp, ReceiveOp>(&op); });
 }
 
-LogicalResult DealtItemOp::verify() {
+LogicalResult InitialItemOp::verify() {
   if (!(*this)->getParentOfType<mk::RoleOp>())
     return emitOpError() << "stands outside of a role, where no items are dealt out: move it into "
                             "the role whose loop it begins";

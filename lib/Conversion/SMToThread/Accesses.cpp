@@ -107,10 +107,10 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
   Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
   p.create<mk_thread::StoreFragmentOp>(
       p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
-      p.info.getThresholds().getGroupedElements(), op->hasAttr(kOnceAttr), to.thread);
+      p.info.getThresholds().getGroupedElements(), op->hasAttr(kMaterializeAttr), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(p, op, signal, op.getSignalIndex());
-    p.once([&] { raiseSignal(p, signalArray(p, signal), element, 1, peer, op.getStrong()); });
+    p.elect([&] { raiseSignal(p, signalArray(p, signal), element, 1, peer, op.getStrong()); });
   }
   return success();
 }

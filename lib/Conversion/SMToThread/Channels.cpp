@@ -58,7 +58,7 @@ static SmallVector<int64_t> findHandovers(ValueRange handed) {
 }
 
 // The first turn is given away in advance.
-void sm::emitTurnWait(PartitionBuilder &p, ValueRange taken) {
+void sm::takeTurn(PartitionBuilder &p, ValueRange taken) {
   SmallVector<Type> types(2 * taken.size(), p.i32);
   auto turn = p.create<mk_thread::TakeTurnOp>(types, p.info.getWarps().getBarrier("turn"),
                                               findHandovers(taken));
@@ -68,7 +68,7 @@ void sm::emitTurnWait(PartitionBuilder &p, ValueRange taken) {
   }
 }
 
-void sm::emitTurnPass(PartitionBuilder &p, ValueRange handed) {
+void sm::passTurn(PartitionBuilder &p, ValueRange handed) {
   SmallVector<Value> places;
   for (Value value : handed) {
     places.push_back(p.read(p.cursor(value).stage, p.i32));
@@ -95,7 +95,7 @@ void sm::populateChannelLowerings(LoweringTable &table) {
             [](CommitOp op, PartitionBuilder &p) {
               p.create<mk_thread::CommitSlotOp>(p.elements(op.getSlot())[1]);
             },
-            [](TurnWaitOp op, PartitionBuilder &p) { emitTurnWait(p, op.getCursors()); },
-            [](TurnPassOp op, PartitionBuilder &p) { emitTurnPass(p, op.getCursors()); },
+            [](TurnWaitOp op, PartitionBuilder &p) { takeTurn(p, op.getCursors()); },
+            [](TurnPassOp op, PartitionBuilder &p) { passTurn(p, op.getCursors()); },
             lowerRelease, lowerSend, lowerReceive);
 }

@@ -64,7 +64,7 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
                                   shared > 1 ? p.b.getI64IntegerAttr(shared) : IntegerAttr());
 }
 
-static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value landing) {
+static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
   Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
@@ -73,7 +73,7 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value landi
   p.create<mk_thread::RequestCopyOp>(
       base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft, p.mul(columnsFrom, size),
       p.mul(columnsLeft, size), shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
-      size, copy.dest, landing, p.lane, makeCopiers(p));
+      size, copy.dest, arrival, p.lane, makeCopiers(p));
 }
 
 /// i1: the slot gets elements that are not valid, or not padded; null: never.
@@ -97,18 +97,18 @@ static Value isCut(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
 
 /// The producer waits until what `bring` brings has come, counted by the barrier that it is
 /// given.
-static void awaitLanding(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> bring) {
-  Value landing = p.add(p.sharedBase, p.memory.landing);
-  bring(landing);
+static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> bring) {
+  Value arrival = p.add(p.sharedBase, p.memory.padding);
+  bring(arrival);
   p.ifThen(p.eq(p.lane, 0), [&] {
-    p.create<mk_thread::BarrierArriveOp>(landing, /*cta=*/Value(), /*bytes=*/Value());
+    p.create<mk_thread::BarrierArriveOp>(arrival, /*cta=*/Value(), /*bytes=*/Value());
   });
-  Value phase = p.read(p.cursor(op.getLanding()).phase, p.i32);
+  Value phase = p.read(p.cursor(op.getPadding()).phase, p.i32);
   auto slot = op.getSlot().getDefiningOp<AcquireOp>();
   int64_t ring = slot ? Channel(slot.getRing().getDefiningOp()).number : -1;
-  p.create<mk_thread::BarrierWaitOp>(landing, phase, p.c32(0), p.makeReport(MK_WAIT_RING, ring),
-                                     /*patient=*/true);
-  p.advance(op.getLanding());
+  p.create<mk_thread::BarrierWaitOp>(arrival, phase, p.c32(0), p.makeReport(MK_WAIT_RING, ring),
+                                     /*doubleDeadline=*/true);
+  p.advance(op.getPadding());
 }
 
 /// Writes the pad, or zero, over what is not valid of a tile that has come: seldom, where a part of
@@ -126,7 +126,7 @@ static void trim(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   pad = p.resize(pad, p.i32);
   for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
     pad = p.or_(pad, p.shl(pad, 8 * bytes));
-  p.create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
+  p.create<mk_thread::PadTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
                                   chunks, size, pad, p.lane);
 }
 
@@ -189,7 +189,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   }
   auto copyAndTrim = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
-    awaitLanding(p, op, [&](Value landing) { bring(landing, /*shared=*/1); });
+    awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*shared=*/1); });
     trim(p, op, copy);
   };
   p.ifThenElse(cut, copyAndTrim, [&] { bring(full, op.getShared()); });

@@ -112,6 +112,6 @@ Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value ad
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   if (ahead && isa<FloatType>(type))
     address = p.add(address,
-                    p.resize(p.create<mk_thread::OwnZeroOp>(p.i32, p.thread).getResult(), p.i64));
+                    p.resize(p.create<mk_thread::DivergentZeroOp>(p.i32, p.thread).getResult(), p.i64));
   return p.load(type, address);
 }

@@ -15,7 +15,7 @@ static constexpr int64_t kNoTicket = int64_t(1) << 62;
 
 static void lowerTicket(TicketOp op, PartitionBuilder &p) {
   Value counter = p.loadParam(p.info.params.loops[op.getLoop()], p.i64);
-  p.set(op, p.fetchOnce(MemOrder::Relaxed, counter, p.c32(1), kNoTicket));
+  p.set(op, p.electFetchAdd(MemOrder::Relaxed, counter, p.c32(1), kNoTicket));
 }
 
 static void lowerPop(PopOp op, PartitionBuilder &p) {
@@ -44,7 +44,7 @@ static void lowerCount(CountOp op, PartitionBuilder &p) {
   Value offset = p.shl(linearElement(p, type.getShape(), declared.getExtents(), index), 2);
   Value address = p.add(p.loadParam(p.info.params.counters[number], p.i64), offset);
   Value amount = p.resize(p.scalar(op.getAmount()), p.i32);
-  Value before = p.fetchOnce(MemOrder::AcqRel, address, amount, /*otherwise=*/0);
+  Value before = p.electFetchAdd(MemOrder::AcqRel, address, amount, /*otherwise=*/0);
   p.fenceAsyncGlobal();
   p.set(op, before);
 }
@@ -54,7 +54,7 @@ static void lowerPush(PushOp op, PartitionBuilder &p) {
   SmallVector<Value> words;
   for (Value word : p.scalars(op.getRecord()))
     words.push_back(p.resize(word, p.i64, /*isSigned=*/true));
-  p.once([&] {
+  p.elect([&] {
     IntegerAttr named;
     mk_thread::ReportAttr report;
     if (p.info.checked) {

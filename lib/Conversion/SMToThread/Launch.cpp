@@ -25,7 +25,7 @@ void sm::beginLaunch(PartitionBuilder &p) {
       ScopeMemory memory(&scope);
       for (int64_t slot = 0; slot < memory.putSlots; ++slot)
         init(memory.putBarriers + 8 * slot, 1);
-      for (int64_t barrier : {memory.landing, memory.sent})
+      for (int64_t barrier : {memory.padding, memory.sent})
         if (barrier)
           init(barrier, 1);
       if (memory.swaps) {
@@ -56,7 +56,7 @@ void sm::endLaunch(PartitionBuilder &p) {
   p.within(end.getBody(), [&] {
     if (p.info.hasPeers()) {
       if (!p.info.onlyMoversCommunicate)
-        p.ifThen(p.eq(me, 0), [&] { tellPeers(p, p.info.params.done, /*unlessAborted=*/true); });
+        p.ifThen(p.eq(me, 0), [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
       p.readEpoch();
       beginSpan(p, SpanClock::Op);
       p.create<mk_thread::AwaitPeersOp>(p.info.getNumRanks(), p.info.params.done, p.info.hasNet(),

@@ -171,8 +171,8 @@ ScopeMemory::ScopeMemory(Operation *scope) {
       parts = offset;
     else if (piece.name == "swaps")
       swaps = offset;
-    else if (piece.name == "landing")
-      landing = offset;
+    else if (piece.name == "padding")
+      padding = offset;
     else if (piece.name == "sent")
       sent = offset;
     else

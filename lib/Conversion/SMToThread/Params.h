@@ -79,7 +79,7 @@ struct ScopeMemory {
       0; // of the barrier at which the sender says that it has sent what was posted; 0: none
   int64_t parts = 0,
           swaps = 0;   // of what other CTAs of the cluster send, and of the barriers of that
-  int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
+  int64_t padding = 0; // of the barrier of tiles that are padded when they have come; 0: none
 };
 
 } // namespace mlir::mk::sm

@@ -172,16 +172,16 @@ std::pair<Value, IntegerAttr> PartitionBuilder::getMeeting() {
   return {getBarrier(), b.getI64IntegerAttr(partition.getNumThreads())};
 }
 
-void PartitionBuilder::once(function_ref<void()> body) {
+void PartitionBuilder::elect(function_ref<void()> body) {
   finishStores();
   auto [barrier, threads] = getMeeting();
-  within(create<mk_thread::OnceOp>(partitionThread, barrier, threads).getBody(), body);
+  within(create<mk_thread::ElectOp>(partitionThread, barrier, threads).getBody(), body);
 }
 
-Value PartitionBuilder::fetchOnce(MemOrder order, Value address, Value amount, int64_t otherwise) {
+Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amount, int64_t otherwise) {
   finishStores();
   auto [barrier, threads] = getMeeting();
-  return create<mk_thread::FetchOnceOp>(
+  return create<mk_thread::ElectFetchAddOp>(
       order, address, amount, otherwise, partitionThread, barrier, threads,
       barrier ? b.getI64IntegerAttr(info.offsetOf("result")) : IntegerAttr());
 }

@@ -78,10 +78,10 @@ public:
   /// warp.
   std::pair<Value, IntegerAttr> getMeeting();
   /// `body` by one thread once all have come here.
-  void once(function_ref<void()> body);
+  void elect(function_ref<void()> body);
   /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a
   /// failure.
-  Value fetchOnce(MemOrder order, Value address, Value amount, int64_t otherwise);
+  Value electFetchAdd(MemOrder order, Value address, Value amount, int64_t otherwise);
   /// Whoever comes after sees what the copy engine still writes.
   void finishStores();
   mk_thread::ReportAttr makeReport(int64_t kind, int64_t number);

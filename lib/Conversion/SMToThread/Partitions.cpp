@@ -33,7 +33,7 @@ static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
   if (swap)
     p.create<mk_thread::BarrierWaitOp>(p.add(p.sharedBase, p.memory.swaps + 8),
                                        p.xor_(p.read(p.cursor(swap.getCounter()).phase, p.i32), 1),
-                                       p.c32(0), p.makeReport(MK_WAIT_RING, -1), /*patient=*/true);
+                                       p.c32(0), p.makeReport(MK_WAIT_RING, -1), /*doubleDeadline=*/true);
 }
 
 LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, Operation *scope,
@@ -63,7 +63,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     bool given = !turn;
     for (Operation &inner : op.getBody().front().without_terminator()) {
       if (!given && !isa<CursorOp>(inner)) {
-        p.ifThen(p.eq(p.group, 1), [&] { emitTurnPass(p, turn.getCursors()); });
+        p.ifThen(p.eq(p.group, 1), [&] { passTurn(p, turn.getCursors()); });
         given = true;
       }
       if (inner.getNumRegions() != 0)
@@ -74,7 +74,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turn)
       p.ifThen(p.cmp(Predicate::ult, p.readNumber(/*here=*/true), 256),
-               [&] { emitTurnWait(p, {}); });
+               [&] { takeTurn(p, {}); });
     p.finishStores();
     awaitArrivals(p, op);
     if (p.info.hasNet() && reachesOut(op))

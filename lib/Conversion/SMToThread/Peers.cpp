@@ -88,9 +88,9 @@ void sm::awaitPuts(PartitionBuilder &p) {
 // Opening and closing a launch
 //===----------------------------------------------------------------------===//
 
-void sm::tellPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
+void sm::notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
   bool net = p.info.hasNet();
-  p.create<mk_thread::TellPeersOp>(p.info.getNumRanks(), param, unlessAborted,
+  p.create<mk_thread::NotifyPeersOp>(p.info.getNumRanks(), param, unlessAborted,
                                    net ? p.cta : Value(), net ? commandTeam(p) : Value(),
                                    net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
                                    net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0)

@@ -12,7 +12,7 @@ Value readRank(PartitionBuilder &p);
 /// All threads that come here wait until the peer has begun this launch.
 void awaitReady(PartitionBuilder &p, Value peer);
 /// Raises an element of the launch's own signals, this rank's, at all peers.
-void tellPeers(PartitionBuilder &p, int64_t param, bool unlessAborted = false);
+void notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted = false);
 /// The buffer as it lies at a peer across links.
 Buffer atPeer(PartitionBuilder &p, const Buffer &buffer, Value peer);
 Value rowsAt(PartitionBuilder &p, const Buffer &buffer, Value peer);

@@ -107,7 +107,7 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
     for (auto [place, next] : llvm::zip(places, copy.getNext()))
       p.write(place, next);
     if (signal)
-      p.once(raiseEach);
+      p.elect(raiseEach);
   };
   if (!peer) {
     copyTo(dest);

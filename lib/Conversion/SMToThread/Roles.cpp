@@ -87,20 +87,20 @@ LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
     p.readEpoch();
     if (consumer) {
       IntegerAttr threads = p.b.getI64IntegerAttr(p.info.getNumThreads() - 128);
-      auto once = p.create<mk_thread::OnceOp>(
+      auto elected = p.create<mk_thread::ElectOp>(
           p.partitionThread, p.c32(p.info.getWarps().getBarrier("consumer")), threads);
-      p.within(once.getBody(), [&] {
+      p.within(elected.getBody(), [&] {
         // The last CTA lets the peers in.
         p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/false, p.epoch, 1).getBody(), [&] {
           if (p.info.hasPeers())
-            tellPeers(p, p.info.params.ready);
+            notifyPeers(p, p.info.params.ready);
         });
       });
     }
     awaitPrepared(p);
   } else if (consumer && p.info.hasPeers()) {
     p.ifThen(p.and_(p.eq(p.cta, 0), p.eq(p.thread, 128)),
-             [&] { tellPeers(p, p.info.params.ready); });
+             [&] { notifyPeers(p, p.info.params.ready); });
   }
   for (StringRef name : p.info.getWarps().getOrder().getAsValueRange<FlatSymbolRefAttr>())
     if (failed(emitRole(p, *p.info.resources.roleIndex(name), kind)))
@@ -131,11 +131,11 @@ LogicalResult sm::emitMover(PartitionBuilder p, int64_t number) {
     return success();
   // Long before products end peers know that nothing more comes from here.
   p.readEpoch();
-  p.within(p.create<mk_thread::OnceOp>(p.lane, Value(), IntegerAttr()).getBody(), [&] {
+  p.within(p.create<mk_thread::ElectOp>(p.lane, Value(), IntegerAttr()).getBody(), [&] {
     p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/true, p.epoch,
                                                 p.info.getWarps().getNumMovers())
                  .getBody(),
-             [&] { tellPeers(p, p.info.params.done, /*unlessAborted=*/true); });
+             [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
   });
   return success();
 }

@@ -62,7 +62,7 @@ static void lowerCoord(CoordOp op, PartitionBuilder &p) {
   p.set(op, p.remU(p.divU(readRank(p), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
 }
 
-static void lowerDealtItem(DealtItemOp op, PartitionBuilder &p) {
+static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
   auto role = op->getParentOfType<RoleOp>();
   bool isHelped =
       llvm::any_of(p.info.resources.roles, [&](RoleOp other) { return isFollowedBy(other, role); });
@@ -76,7 +76,7 @@ static void lowerDealtItem(DealtItemOp op, PartitionBuilder &p) {
 
 void sm::populateScalarLowerings(LoweringTable &table) {
   table.add(
-      lowerConstant, lowerDim, lowerScalarLoad, lowerScalarStore, lowerCoord, lowerDealtItem,
+      lowerConstant, lowerDim, lowerScalarLoad, lowerScalarStore, lowerCoord, lowerInitialItem,
       // Of this rank; mk-expand-ranks computes others.
       [](RankOp op, PartitionBuilder &p) { p.set(op, readRank(p)); },
       [](CtasOfOp op, PartitionBuilder &p) {

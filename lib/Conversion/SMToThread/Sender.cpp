@@ -17,14 +17,14 @@ using namespace mlir::mk_sm;
 
 void sm::awaitSent(PartitionBuilder &p) {
   if (p.posting && p.info.getWarps().getSender())
-    p.create<mk_thread::HurrySenderOp>(
+    p.create<mk_thread::FlushSenderOp>(
         p.info.offsetOf("post"), p.partitionThread, p.read(p.cursor(p.posting).phase, p.i32),
         p.b.getI64IntegerAttr(p.memory.sent), p.makeReport(MK_WAIT_COPY, -1));
 }
 
-void sm::hurrySender(PartitionBuilder &p) {
+void sm::flushSender(PartitionBuilder &p) {
   if (p.posting && p.info.getWarps().getSender())
-    p.create<mk_thread::HurrySenderOp>(p.info.offsetOf("post"), p.partitionThread, Value(),
+    p.create<mk_thread::FlushSenderOp>(p.info.offsetOf("post"), p.partitionThread, Value(),
                                        IntegerAttr(), mk_thread::ReportAttr());
 }
 

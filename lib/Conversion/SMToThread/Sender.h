@@ -9,7 +9,7 @@ namespace mlir::mk::sm {
 /// Waits until the sender has sent what the partition has posted.
 void awaitSent(PartitionBuilder &p);
 /// Has the sender send without pauses: the consumer waits for others.
-void hurrySender(PartitionBuilder &p);
+void flushSender(PartitionBuilder &p);
 /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored
 /// it.
 void postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);

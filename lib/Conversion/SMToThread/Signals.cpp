@@ -64,7 +64,7 @@ static void lowerSignal(SignalOp op, PartitionBuilder &p) {
   Value peer;
   if (op.getPeer() && p.info.hasPeers())
     peer = existingPeer(p, p.scalar(op.getPeer()));
-  p.once([&] {
+  p.elect([&] {
     if (peer)
       awaitReady(p, peer);
     raiseSignal(p, signalArray(p, op.getSignal()), element, op.getAmount(), peer, op.getStrong());
@@ -90,7 +90,7 @@ void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
   Value leader = p.isOneWarp() || apart ? Value() : p.eq(p.partitionThread, 0);
-  hurrySender(p);
+  flushSender(p);
   Value wanted = p.add(base, p.resize(count, p.i32));
   auto [param, scope] = signalArray(p, op.getSignal());
   p.create<mk_thread::AwaitSignalOp>(

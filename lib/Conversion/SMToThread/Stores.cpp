@@ -73,7 +73,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     if (!op.getSignal())
       return;
     Value element = signalElement(p, op, op.getSignal(), op.getSignalIndex());
-    p.once([&] {
+    p.elect([&] {
       raiseSignal(p, signalArray(p, op.getSignal()), element, /*amount=*/1, peer);
       recordSignal(p, op.getSignal(), element);
     });

@@ -22,8 +22,8 @@ LogicalResult emitPartition(const PartitionBuilder &outer, PartitionOp op, Opera
 /// Who copies where the copy engine does not, and where requests to them lie.
 mk_thread::CopiersAttr makeCopiers(PartitionBuilder &p);
 /// Cursors are handed over with the turn.
-void emitTurnWait(PartitionBuilder &p, ValueRange taken);
-void emitTurnPass(PartitionBuilder &p, ValueRange handed);
+void takeTurn(PartitionBuilder &p, ValueRange taken);
+void passTurn(PartitionBuilder &p, ValueRange handed);
 
 } // namespace mlir::mk::sm
 

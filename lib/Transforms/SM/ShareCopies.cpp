@@ -94,7 +94,7 @@ bool Uniformity::compute(Value value) {
     return arg && arg.getOwner() == &kernel.getBody().front() &&
            kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          all();
 }
 

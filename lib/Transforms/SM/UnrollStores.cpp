@@ -49,7 +49,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     int64_t cheapOps = sm.getThresholds().getCheapOps();
     kernel.walk([&](mk::StoreOp store) {
       if (isExpensive(store.getTile(), cheapOps))
-        store->setAttr(kOnceAttr, UnitAttr::get(&getContext()));
+        store->setAttr(kMaterializeAttr, UnitAttr::get(&getContext()));
     });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });

@@ -105,7 +105,7 @@ int64_t getSharedOffset(Operation *owner, StringRef piece);
 
 /// Of an op whose elements are computed where they are taken, and of a store that computes what is
 /// deferred to it once, not in each of its two ways.
-constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
+constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kMaterializeAttr = "mk_sm.materialize";
 /// Of an arith.mulf that warps leave out whose factors are all one.
 constexpr StringLiteral kRescalingAttr = "mk_sm.rescaling";
 /// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.

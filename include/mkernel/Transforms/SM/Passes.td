@@ -235,7 +235,7 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
   let description = [{
     A store from registers has two ways, in runs and one by one. What is deferred to it is computed in
     each, unless that is a load of a tile or more than a scaling and a conversion: then
-    once, in front of both (`mk_sm.once`).
+    once, in front of both (`mk_sm.materialize`).
 
     A store through shared memory goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
     (0.5 % of a GEMM) and keep fewer inputs live. A loop makes kernels with several stores a third
@@ -299,7 +299,7 @@ def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
 
     Puts are wrapped into `mk_sm.pipeline_put`, with two cursors of the slots that their pieces go through,
     and copies of which a part may have to be written over get the cursor of their barrier,
-    `landing`.
+    `padding`.
   }];
 }
 

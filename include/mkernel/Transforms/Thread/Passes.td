@@ -78,7 +78,7 @@ def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
   }];
 }
 
-def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
+def ExpandPaddingPass : ExpandPass<"mk-thread-expand-padding"> {
   let summary = "Turns trimming of a tile in its slot into stores to shared memory";
 }
 
