@@ -156,7 +156,7 @@ def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     Stands at a partition's beginning: at slot 0, in a phase of this parity. Who fills slots begins with
     1, since the phase before the first is over. Without a channel it counts so many slots that the
-    partition has for itself: those of puts, or the barrier of tiles that are trimmed.
+    partition has for itself: those of puts, or the barrier of tiles that are padded.
 
     ```mlir
     %c = mk_sm.cursor %ring parity(1) : !mk_sm.ring<4, tensor<128x64xbf16>>

@@ -43,7 +43,7 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
   let extraClassDeclaration = [{
     /// Of a team: those that run the body together.
     int64_t getTeamWarps() { return getWarps() / getTeams(); }
-    int64_t getNumThreads() { return getTeamWarps() * 32; }
+    int64_t getNumThreads() { return getTeamWarps() * ::mlir::mk::kWarpThreads; }
     /// Of all teams.
     int64_t getNumWarpgroups() { return getWarps() / 4; }
   }];
@@ -130,7 +130,7 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    int64_t getNumThreads() { return 128 + 32 * getConsumer(); }
+    int64_t getNumThreads() { return ::mlir::mk::kWarpgroupThreads + ::mlir::mk::kWarpThreads * getConsumer(); }
     int64_t getNumMovers() { return getMovers() ? getMovers()->size() : 0; }
     /// The warp of mover i, and how many warps are left to copiers.
     static int64_t getMoverWarp(int64_t i) { return 3 - i; }

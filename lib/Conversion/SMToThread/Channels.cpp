@@ -96,6 +96,6 @@ void sm::populateChannelLowerings(LoweringTable &table) {
               p.create<mk_thread::CommitSlotOp>(p.elements(op.getSlot())[1]);
             },
             [](TurnWaitOp op, PartitionBuilder &p) { takeTurn(p, op.getCursors()); },
-            [](TurnPassOp op, PartitionBuilder &p) { passTurn(p, op.getCursors()); },
-            lowerRelease, lowerSend, lowerReceive);
+            [](TurnPassOp op, PartitionBuilder &p) { passTurn(p, op.getCursors()); }, lowerRelease,
+            lowerSend, lowerReceive);
 }

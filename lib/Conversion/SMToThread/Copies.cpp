@@ -58,8 +58,8 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
   p.create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2],
-                                  llvm::divideCeil(shape.back() * size, kChunkBytes),
-                                  copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier,
+                                  llvm::divideCeil(shape.back() * size, p.info.getChunk()),
+                                  copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
                                   shared > 1 ? p.and_(p.cta, p.info.params.cluster - 1) : Value(),
                                   shared > 1 ? p.b.getI64IntegerAttr(shared) : IntegerAttr());
 }
@@ -70,10 +70,11 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
   Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
   SmallVector<Value> strides = byteStrides(p, copy.from);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
-  p.create<mk_thread::RequestCopyOp>(
-      base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft, p.mul(columnsFrom, size),
-      p.mul(columnsLeft, size), shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
-      size, copy.dest, arrival, p.lane, makeCopiers(p));
+  p.create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom,
+                                     rowsLeft, p.mul(columnsFrom, size), p.mul(columnsLeft, size),
+                                     shape.end()[-2],
+                                     llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
+                                     copy.dest, arrival, p.lane, makeCopiers(p));
 }
 
 /// i1: the slot gets elements that are not valid, or not padded; null: never.
@@ -114,10 +115,10 @@ static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> 
 /// Writes the pad, or zero, over what is not valid of a tile that has come: seldom, where a part of
 /// an argument ends within a tile and the rest of it is not to be seen, or where a pad is not zero.
 /// By then nothing but this slot is waited for: those in front are full or under way.
-static void trim(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
+static void padTile(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   int64_t rows = copy.tile.getShape().end()[-2];
-  int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, kChunkBytes);
+  int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, p.info.getChunk());
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, op.getValid());
   // A pad in each element of a word.
   Value pad = op.getPad() ? p.scalar(op.getPad()) : p.c32(0);
@@ -127,25 +128,25 @@ static void trim(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
     pad = p.or_(pad, p.shl(pad, 8 * bytes));
   p.create<mk_thread::PadTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
-                                  chunks, size, pad, p.lane);
+                                 chunks, size, pad, p.lane);
 }
 
 /// Where a tile lies in a slot.
-static int64_t getTileOffset(TypedValue<SlotType> slot, int64_t index) {
+static int64_t getTileOffset(PartitionBuilder &p, TypedValue<SlotType> slot, int64_t index) {
   int64_t offset = 0;
   for (Type tile : slot.getType().getTiles().take_front(index))
-    offset += getStagedBytes(cast<RankedTensorType>(tile), kChunkBytes);
+    offset += getStagedBytes(cast<RankedTensorType>(tile), p.info.getChunk());
   return offset;
 }
 
 static void lowerTile(TileOp op, PartitionBuilder &p) {
-  p.set(op, p.add(p.elements(op.getSlot())[0], getTileOffset(op.getSlot(), op.getIndex())));
+  p.set(op, p.add(p.elements(op.getSlot())[0], getTileOffset(p, op.getSlot(), op.getIndex())));
 }
 
 static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   Buffer from = getBuffer(p, op, op.getSource());
   RankedTensorType tile = op.getTileType();
-  int64_t before = getTileOffset(op.getSlot(), op.getIndex());
+  int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
   TileCopy copy{from, tile, p.add(p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
                 op.isByElements() ? SmallVector<int64_t>() : getCopyBox(op)};
   Value full = p.elements(op.getSlot())[1];
@@ -187,12 +188,12 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     bring(full, op.getShared());
     return success();
   }
-  auto copyAndTrim = [&] {
+  auto copyAndPad = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
     awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*shared=*/1); });
-    trim(p, op, copy);
+    padTile(p, op, copy);
   };
-  p.ifThenElse(cut, copyAndTrim, [&] { bring(full, op.getShared()); });
+  p.ifThenElse(cut, copyAndPad, [&] { bring(full, op.getShared()); });
   return success();
 }
 

@@ -15,7 +15,7 @@ using namespace mlir::mk_sm;
 
 static mk_thread::RoomAttr getRoom(PartitionBuilder &p) {
   return mk_thread::RoomAttr::get(p.b.getContext(),
-                                  p.isOneWarp() ? 32 : p.partition.getNumThreads(),
+                                  p.isOneWarp() ? kWarpThreads : p.partition.getNumThreads(),
                                   p.memory.exchange, p.memory.exchangeBytes);
 }
 

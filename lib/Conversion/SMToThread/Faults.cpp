@@ -111,7 +111,8 @@ Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value ad
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   if (ahead && isa<FloatType>(type))
-    address = p.add(address,
-                    p.resize(p.create<mk_thread::DivergentZeroOp>(p.i32, p.thread).getResult(), p.i64));
+    address =
+        p.add(address,
+              p.resize(p.create<mk_thread::DivergentZeroOp>(p.i32, p.thread).getResult(), p.i64));
   return p.load(type, address);
 }

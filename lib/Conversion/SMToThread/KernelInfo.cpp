@@ -7,13 +7,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk_sm;
 
-static bool holdsAny(Operation *scope, function_ref<bool(Operation *)> is) {
-  return scope
-      ->walk(
-          [&](Operation *op) { return is(op) ? WalkResult::interrupt() : WalkResult::advance(); })
-      .wasInterrupted();
-}
-
 static bool mayReachOut(Operation *op) {
   auto signal = dyn_cast<SignalOp>(op);
   return isa<PutOp>(op) || (signal && signal.getPeer());

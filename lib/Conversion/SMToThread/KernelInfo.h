@@ -19,9 +19,14 @@ struct KernelInfo {
   mk_sm::WarpsOp getWarps() const { return warps; }
   mk_sm::SharedMemoryOp getShared() const { return shared; }
   ThresholdsAttr getThresholds() const { return getSm(kernel).getThresholds(); }
+  /// Bytes of a column of chunks, in which a tile lies in shared memory.
+  int64_t getChunk() const { return getSm(kernel).getChunk(); }
   int64_t getNumThreads() const { return getWarps().getNumThreads(); }
+  int64_t getNumConsumers() const { return getNumThreads() - kWarpgroupThreads; }
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
-  int64_t getNumTracks() const { return getNumThreads() / 128 + getWarps().getNumMovers(); }
+  int64_t getNumTracks() const {
+    return getNumThreads() / kWarpgroupThreads + getWarps().getNumMovers();
+  }
   int64_t getNumRanks() const { return getKernel().getMeshOp().getNumRanks(); }
   bool hasPeers() const { return getNumRanks() != 1; }
   /// Whether some peers are reached by the proxy only.

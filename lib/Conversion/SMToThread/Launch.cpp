@@ -48,7 +48,7 @@ void sm::beginLaunch(PartitionBuilder &p) {
 void sm::endLaunch(PartitionBuilder &p) {
   if (!p.info.keepsCounts)
     return;
-  int64_t consumers = p.info.getNumThreads() - 128;
+  int64_t consumers = p.info.getNumConsumers();
   auto end = p.create<mk_thread::EndLaunchOp>(p.info.getWarps().getBarrier("finish"),
                                               p.info.getWarps().getBarrier("cta"),
                                               p.info.offsetOf("result"));

@@ -80,10 +80,11 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
                             << " in registers, where its elements lie in other "
                                "threads than those of an accumulator; stage it, "
                                "or convert it to bf16";
+  MatrixUnitAttr unit = getSm(op).getMatrixUnit();
   int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
-  int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = 32 / bytes;
-  int64_t most = getSm(op).getMatrixUnit().getColumns();
+  int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = unit.getKBytes() / bytes;
+  int64_t most = unit.getColumns();
   int64_t columns = getColumns(n, most), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n << " columns, more than the " << most
@@ -106,7 +107,8 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
     left = p.packAll(op.getLhs());
   } else {
     // The warpgroup's own rows: chunks of 64 where columns lie along the contraction.
-    int64_t stride = (transposeA ? rowsOfGroup / 64 * rowsOfA : rowsOfGroup) * kChunkBytes;
+    int64_t stride =
+        (transposeA ? rowsOfGroup / unit.getRows() * rowsOfA : rowsOfGroup) * p.info.getChunk();
     Value address = p.scalar(op.getLhs());
     left.push_back(warpgroups > 1 ? p.add(address, p.mul(p.group, stride)) : address);
   }

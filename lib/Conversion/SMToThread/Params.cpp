@@ -4,7 +4,6 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Conversion/Variants.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -17,30 +16,30 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 
 /// A box of `rows` rows and a chunk's columns in a buffer.
-static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, TensorMapsAttr limits) {
-  if (buffer.getRank() < 2 || buffer.getRank() > limits.getRank())
+static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, SmAttr sm) {
+  if (buffer.getRank() < 2 || buffer.getRank() > sm.getTensorMaps().getRank())
     return {};
   SmallVector<int64_t> box(buffer.getRank(), 1);
-  box.end()[-1] = kChunkBytes / getElementBytes(buffer.getElementType());
+  box.end()[-1] = sm.getChunk() / getElementBytes(buffer.getElementType());
   box.end()[-2] = rows;
   return box;
 }
 
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  TensorMapsAttr limits = getSm(copy).getTensorMaps();
-  int64_t parts = llvm::divideCeil(rows, limits.getBox());
+  SmAttr sm = getSm(copy);
+  int64_t parts = llvm::divideCeil(rows, sm.getTensorMaps().getBox());
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
-  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, limits);
+  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, sm);
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   SmAttr sm = getSm(store);
   int64_t rows = store.getPosted() ? sm.getThresholds().getPostedRows()
                                    : countStoreRows(store.getTile().getType());
-  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm.getTensorMaps());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm);
 }
 
 bool sm::isEngineColumn(Value column, Type element) {

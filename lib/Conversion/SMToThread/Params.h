@@ -11,18 +11,12 @@
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 namespace mlir::mk::sm {
 
 namespace abi = ::mkernel::abi;
 
 using mk_thread::getElementBytes;
-/// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
-/// target's own instructions fix.
-using mk_thread::kChunkBytes;
-/// Rows of a block of an accumulator, and bytes of one buffer of a staging area.
-constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows * kChunkBytes;
 
 /// How an argument is described to the copy engine.
 struct TensorMap {
@@ -50,7 +44,7 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &reso
 
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
-/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
+/// of columns. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 /// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none

@@ -136,7 +136,7 @@ void PartitionBuilder::unpackAll(ValueRange to, ValueRange words) {
 void PartitionBuilder::readThread() {
   thread = readNumber();
   cta = create<mk_thread::CtaIdOp>(i32);
-  lane = and_(thread, 31);
+  lane = and_(thread, kWarpThreads - 1);
   warp = uniform(shr(thread, 5));
   group = sub(shr(warp, 2), 1);
 }
@@ -149,8 +149,9 @@ void PartitionBuilder::readEpoch() {
 Value PartitionBuilder::readThreadInPartition() {
   Value number = readNumber();
   if (isOneWarp())
-    return and_(number, 31);
-  return partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1) : sub(number, 128);
+    return and_(number, kWarpThreads - 1);
+  return partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)
+                                  : sub(number, kWarpgroupThreads);
 }
 
 void PartitionBuilder::barrierPartition() {
@@ -178,7 +179,8 @@ void PartitionBuilder::elect(function_ref<void()> body) {
   within(create<mk_thread::ElectOp>(partitionThread, barrier, threads).getBody(), body);
 }
 
-Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amount, int64_t otherwise) {
+Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amount,
+                                      int64_t otherwise) {
   finishStores();
   auto [barrier, threads] = getMeeting();
   return create<mk_thread::ElectFetchAddOp>(
@@ -189,6 +191,7 @@ Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amoun
 void PartitionBuilder::finishStores() {
   if (!storesPending)
     return;
-  ifThen(eq(and_(thread, 127), 0), [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
+  ifThen(eq(and_(thread, kWarpgroupThreads - 1), 0),
+         [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
   awaitSent(*this);
 }

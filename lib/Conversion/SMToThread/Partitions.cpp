@@ -33,7 +33,8 @@ static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
   if (swap)
     p.create<mk_thread::BarrierWaitOp>(p.add(p.sharedBase, p.memory.swaps + 8),
                                        p.xor_(p.read(p.cursor(swap.getCounter()).phase, p.i32), 1),
-                                       p.c32(0), p.makeReport(MK_WAIT_RING, -1), /*doubleDeadline=*/true);
+                                       p.c32(0), p.makeReport(MK_WAIT_RING, -1),
+                                       /*doubleDeadline=*/true);
 }
 
 LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, Operation *scope,
@@ -73,7 +74,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     }
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turn)
-      p.ifThen(p.cmp(Predicate::ult, p.readNumber(/*here=*/true), 256),
+      p.ifThen(p.cmp(Predicate::ult, p.readNumber(/*here=*/true), 2 * kWarpgroupThreads),
                [&] { takeTurn(p, {}); });
     p.finishStores();
     awaitArrivals(p, op);

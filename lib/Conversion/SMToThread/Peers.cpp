@@ -90,11 +90,11 @@ void sm::awaitPuts(PartitionBuilder &p) {
 
 void sm::notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
   bool net = p.info.hasNet();
-  p.create<mk_thread::NotifyPeersOp>(p.info.getNumRanks(), param, unlessAborted,
-                                   net ? p.cta : Value(), net ? commandTeam(p) : Value(),
-                                   net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
-                                   net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0)
-                                       : mk_thread::SpanAttr());
+  p.create<mk_thread::NotifyPeersOp>(
+      p.info.getNumRanks(), param, unlessAborted, net ? p.cta : Value(),
+      net ? commandTeam(p) : Value(),
+      net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+      net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
 
 void sm::awaitReady(PartitionBuilder &p, Value peer) {

@@ -48,7 +48,7 @@ static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKin
     p.within(p.create<mk_thread::ByCtasOp>(p.cta, p.info.findCtas(from)).getBody(), [&] {
       p.fenceAsyncShared();
       p.barrier(p.c32(p.info.getWarps().getBarrier("cta")),
-                32 + 32 * p.info.getWarps().getConsumer());
+                kWarpThreads * (1 + p.info.getWarps().getConsumer()));
     });
   }
   PartitionOp op = findPartition(role, kind);
@@ -75,7 +75,7 @@ static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKin
 
 LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
   p.readThread();
-  p.partitionThread = kind == PartitionKind::Producer ? p.lane : p.sub(p.thread, 128);
+  p.partitionThread = kind == PartitionKind::Producer ? p.lane : p.sub(p.thread, kWarpgroupThreads);
   if (failed(emitKernelScalars(p)))
     return failure();
   bool consumer = kind == PartitionKind::Consumer;
@@ -86,7 +86,7 @@ LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
       return failure();
     p.readEpoch();
     if (consumer) {
-      IntegerAttr threads = p.b.getI64IntegerAttr(p.info.getNumThreads() - 128);
+      IntegerAttr threads = p.b.getI64IntegerAttr(p.info.getNumConsumers());
       auto elected = p.create<mk_thread::ElectOp>(
           p.partitionThread, p.c32(p.info.getWarps().getBarrier("consumer")), threads);
       p.within(elected.getBody(), [&] {
@@ -99,7 +99,7 @@ LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
     }
     awaitPrepared(p);
   } else if (consumer && p.info.hasPeers()) {
-    p.ifThen(p.and_(p.eq(p.cta, 0), p.eq(p.thread, 128)),
+    p.ifThen(p.and_(p.eq(p.cta, 0), p.eq(p.thread, kWarpgroupThreads)),
              [&] { notifyPeers(p, p.info.params.ready); });
   }
   for (StringRef name : p.info.getWarps().getOrder().getAsValueRange<FlatSymbolRefAttr>())

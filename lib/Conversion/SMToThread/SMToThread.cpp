@@ -29,7 +29,7 @@ static json::Object describe(KernelOp kernel, const KernelResources &resources,
       json::Object about{{"arg", map.arg},
                          {"box", json::Array(map.box)},
                          {"copies", map.copies},
-                         {"swizzle", sm::kChunkBytes}};
+                         {"swizzle", getSm(kernel).getChunk()}};
       if (variant.needs == kTensorMaps.needs && map.copies && mayPack(kernel, map.arg))
         about["packs"] = true;
       array.push_back(std::move(about));

@@ -32,11 +32,10 @@ void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers,
   Value element =
       op.getSignal() ? signalElement(p, op, op.getSignal(), op.getSignalIndex()) : p.c64(0);
   // The signal releases what the consumer has had the engine store itself, too.
-  WalkResult sendsItself = p.partition.walk([](mk_sm::StoreOp other) {
-    return other.getPosted() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  if (op.getSignal() && sendsItself.wasInterrupted())
-    p.ifThen(p.eq(p.and_(p.thread, 127), 0),
+  bool sendsItself =
+      holdsAny(p.partition, [](mk_sm::StoreOp other) { return !other.getPosted(); });
+  if (op.getSignal() && sendsItself)
+    p.ifThen(p.eq(p.and_(p.thread, kWarpgroupThreads - 1), 0),
              [&] { p.create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
   p.barrierPartition();
   int64_t number = llvm::find(p.info.posted, op) - p.info.posted.begin() + 1;
@@ -49,9 +48,10 @@ void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers,
 
 // All that was posted has been sent, at the end of each partition.
 void sm::dismissSender(PartitionBuilder &p) {
-  p.create<mk_thread::PostTileOp>(
-      0, p.info.offsetOf("post"), p.info.getWarps().getBarrier("request"), p.sub(p.thread, 128),
-      p.c32(0), p.c64(0), ValueRange(), ValueRange(), mk_thread::SpanAttr());
+  p.create<mk_thread::PostTileOp>(0, p.info.offsetOf("post"),
+                                  p.info.getWarps().getBarrier("request"),
+                                  p.sub(p.thread, kWarpgroupThreads), p.c32(0), p.c64(0),
+                                  ValueRange(), ValueRange(), mk_thread::SpanAttr());
 }
 
 void sm::emitSender(PartitionBuilder &p) {
@@ -68,7 +68,7 @@ void sm::emitSender(PartitionBuilder &p) {
         *p.info.params.findMap(dest, getStoreBox(op), /*peers=*/true) * p.info.getNumRanks();
     tiles.push_back(mk_thread::PostedAttr::get(
         p.b.getContext(), groups, tile.getDimSize(0) / groups, tile.getDimSize(1),
-        countStoreRows(tile), kChunkBytes / getElementBytes(tile.getElementType()),
+        countStoreRows(tile), p.info.getChunk() / getElementBytes(tile.getElementType()),
         p.info.getThresholds().getPostedRows(),
         getSharedOffset(op.getStaging().getDefiningOp(), "buffers"),
         op.getStaging().getType().getBuffers(), op.getPeers().size(), map, op.getOffsets().size(),

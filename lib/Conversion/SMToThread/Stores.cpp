@@ -31,7 +31,7 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
   bool regular = true;
   for (Operation *user : staging->getUsers())
     if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      int64_t count = countStoreParts(other.getTile().getType(), kChunkBytes);
+      int64_t count = countStoreParts(other.getTile().getType(), p.info.getChunk());
       regular &= count && count % buffers == 0;
     }
   auto staged = p.create<mk_thread::StageFragmentOp>(
@@ -47,7 +47,7 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
     scope = mk_thread::MemScopeAttr::get(
         p.b.getContext(), op.getPeer() && p.info.hasPeers() ? MemScope::Sys : MemScope::Gpu);
   auto storeByThreads = [&](const Buffer &buffer) {
-    Value thread = p.and_(p.readNumber(), 127);
+    Value thread = p.and_(p.readNumber(), kWarpgroupThreads - 1);
     SmallVector<Value> offsets = p.scalars(op.getOffsets()), strides = byteStrides(p, buffer);
     Value start =
         p.add(elementAddress(p, buffer, offsets), p.mul(p.resize(row, p.i64), strides.end()[-2]));

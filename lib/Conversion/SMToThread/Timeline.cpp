@@ -39,8 +39,9 @@ LogicalResult sm::checkTimeline(const KernelInfo &info) {
 
 /// On a track behind those of warpgroups.
 static mk_thread::SpanAttr makeMoverSpan(PartitionBuilder &p, int64_t what) {
-  return mk_thread::SpanAttr::get(p.b.getContext(), what, p.info.getNumThreads() / 128 + p.mover,
-                                  32 * WarpsOp::getMoverWarp(p.mover));
+  return mk_thread::SpanAttr::get(p.b.getContext(), what,
+                                  p.info.getNumThreads() / kWarpgroupThreads + p.mover,
+                                  kWarpThreads * WarpsOp::getMoverWarp(p.mover));
 }
 
 static mk_thread::SpanAttr makeSpan(PartitionBuilder &p, int64_t kind, int64_t object) {

@@ -235,13 +235,10 @@ static SmallVector<LoadOp> getInSlot(const Site &site) {
 
 /// Whether the op, or one inside it, has the consumer read what someone may have written before.
 static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
-  return op
-      ->walk([&](Operation *inner) {
-        auto load = dyn_cast<LoadOp>(inner);
-        bool here = !load || !llvm::is_contained(staged, load);
-        return here && readsResults(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsAny(op, [&](Operation *inner) {
+    auto load = dyn_cast<LoadOp>(inner);
+    return (!load || !llvm::is_contained(staged, load)) && readsResults(inner);
+  });
 }
 
 /// Waits as late as possible: before the first use, or before anything behind the loads that others

@@ -8,7 +8,6 @@
 #define MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
 
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -16,7 +16,6 @@
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -198,11 +197,8 @@ static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
 /// Whether a CTA of the role may wait for another one: that may be one of its
 /// cluster, which would wait for slots that this one does not release.
 static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
-  return holds<PopOp>(role) || role.walk([&](mk::WaitOp wait) {
-                                     return isToldBefore(wait, ctas) ? WalkResult::advance()
-                                                                     : WalkResult::interrupt();
-                                   })
-                                   .wasInterrupted();
+  return holds<PopOp>(role) ||
+         holdsAny(role, [&](mk::WaitOp wait) { return !isToldBefore(wait, ctas); });
 }
 
 /// The most items that CTAs of the kernel's only role have together, where each has one at most;

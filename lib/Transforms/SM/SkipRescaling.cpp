@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -1,7 +1,6 @@
 //===- UnrollStores.cpp - What stores unroll, and what they compute once --===//
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "llvm/ADT/SetVector.h"
 

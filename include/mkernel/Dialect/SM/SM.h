@@ -8,7 +8,7 @@
 #define MKERNEL_DIALECT_SM_SM_H
 
 #include "mkernel/Dialect/Thread/Sizes.h"
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 #include "mkernel/Dialect/SM/SMDialect.h.inc"
@@ -111,14 +111,8 @@ constexpr StringLiteral kRescalingAttr = "mk_sm.rescaling";
 /// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.
 mk::BroadcastOp getRowFactors(Operation *op);
 
-/// Whether `op`, or one in it at any depth, is of these kinds.
-template <typename... OpTs> bool holds(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<OpTs...>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+using mk::holds;
+using mk::holdsAny;
 /// Whether the loop goes on as long as there are items to draw: its condition draws them, or
 /// receives those that another partition draws.
 bool drawsItems(scf::WhileOp loop);

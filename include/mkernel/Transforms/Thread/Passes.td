@@ -79,7 +79,7 @@ def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
 }
 
 def ExpandPaddingPass : ExpandPass<"mk-thread-expand-padding"> {
-  let summary = "Turns trimming of a tile in its slot into stores to shared memory";
+  let summary = "Turns padding of a tile in its slot into stores to shared memory";
 }
 
 def ExpandProductsPass : ExpandPass<"mk-thread-expand-products"> {
