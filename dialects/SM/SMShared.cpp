@@ -1,6 +1,5 @@
 //===- SMShared.cpp - What lies where in shared memory --------------------===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;

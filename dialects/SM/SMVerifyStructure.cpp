@@ -1,6 +1,5 @@
 //===- SMVerifyStructure.cpp - Verifiers of partitions, items and turns ---===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

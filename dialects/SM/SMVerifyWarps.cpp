@@ -1,6 +1,5 @@
 //===- SMVerifyWarps.cpp - Verifiers of what warps do ---------------------===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;

@@ -9,19 +9,12 @@
 #include "Peers.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using Predicate = arith::CmpIPredicate;
-
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (!matchPattern(value, m_ConstantInt(&number)))
-    return std::nullopt;
-  return number.getSExtValue();
-}
 
 Value sm::check(PartitionBuilder &p, Operation *op, const CheckedEntity &named, Value begin,
                 Value size, ArrayRef<AtLeast> when) {
@@ -29,15 +22,15 @@ Value sm::check(PartitionBuilder &p, Operation *op, const CheckedEntity &named, 
     return begin;
   SmallVector<AtLeast> unknown;
   for (const AtLeast &condition : when) {
-    std::optional<int64_t> value = constantOf(condition.value);
+    std::optional<int64_t> value = getConstantIntValue(condition.value);
     if (!value)
       unknown.push_back(condition);
     else if (*value < condition.least)
       return begin;
   }
-  std::optional<int64_t> first = constantOf(begin);
-  std::optional<int64_t> count = size ? constantOf(size) : 1;
-  int64_t all = named.extent ? constantOf(named.extent).value_or(-1) : -1; // -1: not known
+  std::optional<int64_t> first = getConstantIntValue(begin);
+  std::optional<int64_t> count = size ? getConstantIntValue(size) : 1;
+  int64_t all = named.extent ? getConstantIntValue(named.extent).value_or(-1) : -1; // -1: not known
   if (first && count && *first >= 0 && *first <= all && *count <= all - *first)
     return begin;
   // An index is given back: 0 where it does not exist.

@@ -6,6 +6,7 @@
 #include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -41,8 +42,7 @@ struct ItemSpan {
 /// would never end. Whether it is known to begin at 0 or above.
 static bool clampUpperBound(PartitionBuilder &p, Operation *op, Value from, Value &to, Value step) {
   constexpr int64_t kMost = 1 << 30;
-  APInt constant;
-  bool positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
+  bool positive = getConstantIntValue(from).value_or(-1) >= 0;
   Value fits = p.cbool(true);
   for (Value value : {from, to, step})
     if (!value.getDefiningOp<arith::ConstantOp>())

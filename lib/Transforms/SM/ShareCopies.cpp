@@ -17,7 +17,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -43,10 +43,7 @@ private:
   bool isMultiple(Value value);
   /// The extent of a dimension in which the cluster's items differ is its size, and
   /// no multiple of it that happens to be known.
-  bool isSize(Value value) {
-    APInt constant;
-    return matchPattern(value, m_ConstantInt(&constant)) && constant == size;
-  }
+  bool isSize(Value value) { return getConstantIntValue(value) == size; }
   /// Whether the CTAs that share the items are whole clusters.
   bool areClusters(ItemsOp items) {
     auto role = items->getParentOfType<mk::RoleOp>();
@@ -116,9 +113,8 @@ bool Uniformity::isAligned(Value value) {
 }
 
 bool Uniformity::isMultiple(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.srem(size) == 0;
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % size == 0;
   if (auto count = value.getDefiningOp<mk::CtasOfOp>())
     return ctas.lookup(count.getRole()) % size == 0;
   auto product = value.getDefiningOp<arith::MulIOp>();
@@ -183,8 +179,7 @@ static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
 /// depend on who waits already, since all copies in front of the wait have been asked for by then.
 static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
   auto items = wait->getParentOfType<ItemsOp>();
-  APInt total;
-  if (!items || !matchPattern(items.getTotal(), m_ConstantInt(&total)) || total.sgt(ctas))
+  if (!items || getConstantIntValue(items.getTotal()).value_or(ctas + 1) > ctas)
     return false;
   Block *body = &items.getBody().front();
   Operation *at = body->findAncestorOpInBlock(*wait);
@@ -208,11 +203,9 @@ static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
     return std::nullopt;
   int64_t most = 0;
   WalkResult known = mk::RoleOp(roles.front()).walk([&](ItemsOp items) {
-    APInt total;
-    if (!matchPattern(items.getTotal(), m_ConstantInt(&total)))
-      return WalkResult::interrupt();
-    most = std::max(most, total.getSExtValue());
-    return WalkResult::advance();
+    std::optional<int64_t> total = getConstantIntValue(items.getTotal());
+    most = std::max(most, total.value_or(0));
+    return total ? WalkResult::advance() : WalkResult::interrupt();
   });
   return known.wasInterrupted() || !most ? std::nullopt : std::optional(most);
 }

@@ -72,6 +72,13 @@ template <typename... OpTs> bool holds(Operation *op) {
 LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
                            RankedTensorType tile);
 
+/// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
+/// that the signal may belong to another rank.
+LogicalResult verifyAttachedSignal(Operation *op, Value signal, ValueRange indices, bool strong,
+                                   bool crosses);
+/// What is written at a peer must be symmetric.
+LogicalResult verifySymmetric(Operation *op, Type dest);
+
 /// Whether buffers of this type lie in the symmetric heap.
 bool isSymmetric(Type type);
 
