@@ -43,6 +43,11 @@ void Emitter::enter(KernelOp kernel) {
 //===----------------------------------------------------------------------===//
 
 Value Emitter::constant(TypedAttr value) {
+  if (Type own = getRegisterType(value.getType()); own != value.getType()) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    value = number ? b.getIntegerAttr(own, number.getInt())
+                   : b.getIntegerAttr(own, cast<FloatAttr>(value).getValue().bitcastToAPInt());
+  }
   Value &known = (*constants)[value];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);

@@ -21,15 +21,9 @@ static LogicalResult refuseDense(Operation *op) {
 }
 
 static LogicalResult lowerConstant(arith::ConstantOp op, PartitionBuilder &p) {
-  TypedAttr value = op.getValue();
-  Type type = getRegisterType(value.getType());
-  if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && !dense.isSplat())
+  if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue()); dense && !dense.isSplat())
     return refuseDense(op);
-  if (isa<IndexType, IntegerType>(value.getType()))
-    value = p.b.getIntegerAttr(type, cast<IntegerAttr>(value).getInt());
-  else if (type != value.getType()) // fp8: its bits
-    value = p.b.getIntegerAttr(type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
-  p.set(op.getResult(), p.constant(value));
+  p.set(op.getResult(), p.constant(op.getValue()));
   return success();
 }
 

@@ -36,7 +36,7 @@ public:
 
   //===--- Constants and integers -----------------------------------------===//
 
-  /// Made once, at the start of the entry block.
+  /// As in registers (fp8: its bits); made once, at the start of the entry block.
   Value constant(TypedAttr value);
   Value c32(int64_t value);
   Value c64(int64_t value);
