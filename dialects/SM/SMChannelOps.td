@@ -38,23 +38,25 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     ```
 
     Where `valid` or `pad` ask for what the copy engine does not do, the producer waits until the tile has landed, and writes
-    over the rest of it. The cursor `landing` counts such waits (mk-sm-assign-stages).
+    over the rest of it. The cursor `padding` counts such waits (mk-sm-assign-stages).
 
     A tile of one dimension is brought by the producer's threads, and is not shared; what does not exist of it, or is not
     `valid`, is zero.
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
-                       DefaultValuedAttr<I64Attr, "1">:$shared, Optional<MkSM_CursorType>:$landing);
+                       DefaultValuedAttr<I64Attr, "1">:$shared, Optional<MkSM_CursorType>:$padding);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? (`landing` `(` $landing^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTileType();
     /// Whether the producer may have to write over a part of the tile.
-    bool mayTrim() { return getTileType().getRank() > 1 && (getPad() || !getValid().empty()); }
+    bool mayPad() { return !isByElements() && (getPad() || !getValid().empty()); }
+    /// Whether threads of the producer bring it, not the copy engine.
+    bool isByElements() { return getTileType().getRank() == 1; }
   }];
 }
 def MkSM_CommitOp : MkSM_EffectOp<"commit", [MkSM_InProducer, MkSM_HasSlot]> {
@@ -154,7 +156,7 @@ def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     Stands at a partition's beginning: at slot 0, in a phase of this parity. Who fills slots begins with
     1, since the phase before the first is over. Without a channel it counts so many slots that the
-    partition has for itself: those of puts, or the barrier of tiles that are trimmed.
+    partition has for itself: those of puts, or the barrier of tiles that are padded.
 
     ```mlir
     %c = mk_sm.cursor %ring parity(1) : !mk_sm.ring<4, tensor<128x64xbf16>>

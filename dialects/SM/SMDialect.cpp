@@ -63,13 +63,34 @@ static LogicalResult verifyDeferred(Operation *op) {
   return success();
 }
 
+mk::BroadcastOp mk_sm::getRowFactors(Operation *op) {
+  if (!isa<arith::MulFOp>(op))
+    return {};
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.getElementType().isF32() || !isa_and_nonnull<MmaAttr>(type.getEncoding()))
+    return {};
+  for (Value operand : op->getOperands())
+    if (auto broadcast = operand.getDefiningOp<mk::BroadcastOp>())
+      if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
+          source && source.getEncoding() == SliceAttr::get(op->getContext(), broadcast.getDims()[0],
+                                                           type.getEncoding()))
+        return broadcast;
+  return {};
+}
+
 LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kSharedAttr)
     return verifyShared(op, attribute.getValue());
   if (attribute.getName() == kDeferredAttr)
     return verifyDeferred(op);
-  if (attribute.getName() == kOnceAttr && isa<mk::StoreOp>(op))
+  if (attribute.getName() == kMaterializeAttr && isa<mk::StoreOp>(op))
     return success();
+  if (attribute.getName() == kRescalingAttr) {
+    if (getRowFactors(op))
+      return success();
+    return op->emitOpError() << "has " << kRescalingAttr
+                             << ", but does not scale rows or columns of an accumulator in f32";
+  }
   return op->emitOpError() << "has attribute " << attribute.getName()
                            << ", which mk_sm does not know of it";
 }

@@ -118,7 +118,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
   }];
   let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
                        Variadic<Index>:$valid, Optional<Index>:$peer, Variadic<Index>:$others,
-                       MkSM_StagingType:$staging, Optional<AnyType>:$signal,
+                       MkSM_StagingType:$staging, Optional<MkSM_Signal>:$signal,
                        Variadic<Index>:$signal_index, Optional<MkSM_CursorType>:$posting, UnitAttr:$add,
                        UnitAttr:$unrolled, UnitAttr:$posted);
   let assemblyFormat = [{

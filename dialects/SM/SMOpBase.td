@@ -19,6 +19,7 @@ def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partiti
 }
 
 def MkSM_Fragment : RankedTensorOf<[AnyType]>;
+def MkSM_Signal : Type<CPred<"::llvm::isa<::mlir::mk::SignalType>($_self)">, "signal">;
 def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
 
 class MkSM_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::mlir::mk_sm"; }

@@ -43,7 +43,7 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
   let extraClassDeclaration = [{
     /// Of a team: those that run the body together.
     int64_t getTeamWarps() { return getWarps() / getTeams(); }
-    int64_t getNumThreads() { return getTeamWarps() * 32; }
+    int64_t getNumThreads() { return getTeamWarps() * ::mlir::mk::kWarpThreads; }
     /// Of all teams.
     int64_t getNumWarpgroups() { return getWarps() / 4; }
   }];
@@ -130,7 +130,7 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    int64_t getNumThreads() { return 128 + 32 * getConsumer(); }
+    int64_t getNumThreads() { return ::mlir::mk::kWarpgroupThreads + ::mlir::mk::kWarpThreads * getConsumer(); }
     int64_t getNumMovers() { return getMovers() ? getMovers()->size() : 0; }
     /// The warp of mover i, and how many warps are left to copiers.
     static int64_t getMoverWarp(int64_t i) { return 3 - i; }
@@ -176,7 +176,7 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [MkSM_InScope, Pure]> {
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
-def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
+def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
   let summary = "the item that this CTA need not draw, or -1";
   let description = [{
     Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
@@ -185,7 +185,7 @@ def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
     always; the number of CTAs of the role is added to them.
 
     ```mlir
-    %i = mk_sm.dealt_item
+    %i = mk_sm.initial_item
     ```
   }];
   let results = (outs Index:$result);

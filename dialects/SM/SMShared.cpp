@@ -1,6 +1,5 @@
 //===- SMShared.cpp - What lies where in shared memory --------------------===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -74,11 +73,7 @@ PartitionOp mk_sm::findPartition(Operation *scope, PartitionKind kind) {
 }
 
 bool mk_sm::postsTiles(Operation *scope) {
-  return scope
-      ->walk([](StoreOp store) {
-        return store.getPosted() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsAny(scope, [](StoreOp store) { return store.getPosted(); });
 }
 
 std::string mk_sm::describeScope(Operation *scope) {
@@ -130,11 +125,8 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (postsTiles(owner))
       pieces.push_back({"sent", 1, kBarrier, kBarrier});
-    auto trims = [](CopyOp copy) {
-      return copy.mayTrim() ? WalkResult::interrupt() : WalkResult::advance();
-    };
-    if (owner->walk(trims).wasInterrupted())
-      pieces.push_back({"landing", 1, kBarrier, kBarrier});
+    if (holdsAny(owner, [](CopyOp copy) { return copy.mayPad(); }))
+      pieces.push_back({"padding", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
     pieces.push_back({"failed", 1, 8, 8});

@@ -58,7 +58,7 @@ LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
 }
 
 LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
-  if (threads < 1 || threads > 1024 || threads % 32)
+  if (threads < 1 || threads > 1024 || threads % mk::kWarpThreads)
     return emit() << "a layout is over whole warps of up to 1024 threads, not " << threads
                   << " threads";
   if (vector < 1 || vector > 16 || !llvm::isPowerOf2_64(vector))
@@ -113,7 +113,7 @@ int64_t mk_sm::getLayoutThreads(Attribute layout) {
   if (auto transposed = dyn_cast<TransposedAttr>(layout))
     layout = transposed.getOf();
   if (auto mma = dyn_cast<MmaAttr>(layout))
-    return 128 * mma.getWarpgroups();
+    return mk::kWarpgroupThreads * mma.getWarpgroups();
   auto blocked = dyn_cast<BlockedAttr>(layout);
   return blocked ? blocked.getThreads() : 0;
 }

@@ -13,6 +13,9 @@ LogicalResult verifyShared(Operation *op, Attribute value);
 /// consumer's threads.
 LogicalResult verifyFragment(Operation *op, Type type);
 
+/// Checks that the cursor counts so many slots that its partition has for itself.
+LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what);
+
 /// Checks that so many CTAs can be a cluster.
 LogicalResult verifyTogether(Operation *op, int64_t ctas);
 

@@ -1,6 +1,5 @@
-//===- SMVerifyChannels.cpp - Verifiers of rings, mailboxes and stores ----===//
+//===- SMVerifyChannels.cpp - Verifiers of rings and mailboxes ----===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -30,8 +29,7 @@ LogicalResult mk_sm::verifyPlace(Operation *op, ValueRange place) {
                            << " numbers: a place in a channel is a stage and a parity";
 }
 
-/// Checks that the cursor counts so many slots that its partition has for itself.
-static LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what) {
+LogicalResult mk_sm::verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what) {
   auto count = cursor.getDefiningOp<CursorOp>();
   if (count && !count.getChannel() && static_cast<int64_t>(count.getSlots()) == slots)
     return success();
@@ -71,7 +69,7 @@ LogicalResult CopyOp::verify() {
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
                          << getPad().getType() << ": convert the value";
-  if (getLanding() && failed(verifyCounts(*this, getLanding(), 1, "barrier of tiles that land")))
+  if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))
     return failure();
   if (tile.getRank() == 1) {
     if (getShared() != 1)
@@ -184,144 +182,4 @@ LogicalResult SendOp::verify() {
     return emitOpError() << "puts " << getValues().size() << " values into a mailbox of " << words
                          << " words";
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Stores
-//===----------------------------------------------------------------------===//
-
-/// What the sender needs of a store.
-static LogicalResult verifyPosted(StoreOp op) {
-  RankedTensorType tile = op.getTile().getType();
-  if (op.getPeers().empty() || op.getPeers().size() > kMostPeers)
-    return op.emitOpError() << "is posted to " << op.getPeers().size()
-                            << " ranks: the sender takes 1 to " << kMostPeers;
-  if (!isa<MmaAttr>(tile.getEncoding()))
-    return op.emitOpError() << "posts " << tile
-                            << ": the sender takes tiles with layout #mk_sm.mma";
-  if (auto partition = op->getParentOfType<PartitionOp>(); partition.getTeams() > 1)
-    return op.emitOpError()
-           << "is posted by one of several teams, but a CTA has one sender: leave 'posted' out";
-  mk::SmAttr sm = mk::getSm(op);
-  int64_t buffers = op.getStaging().getType().getBuffers();
-  if (int64_t parts = sm ? countStoreParts(tile, sm.getChunk()) : 0; parts > buffers)
-    return op.emitOpError() << "posts " << parts << " parts of a tile through " << buffers
-                            << " buffers, which have to hold all of it";
-  if (!op.getSignal())
-    return success();
-  auto signal = dyn_cast<mk::SignalType>(op.getSignal().getType());
-  if (!signal || signal.getScope() != mk::Scope::Sys)
-    return op.emitOpError() << "raises " << op.getSignal().getType()
-                            << " at a peer: it takes a signal of scope sys";
-  if (op.getSignalIndex().size() != signal.getShape().size())
-    return op.emitOpError() << "has " << op.getSignalIndex().size()
-                            << " indices into a signal of rank " << signal.getShape().size()
-                            << ": give one for each dimension";
-  return success();
-}
-
-LogicalResult StoreOp::verify() {
-  RankedTensorType tile = getTile().getType();
-  auto dest = cast<MemRefType>(getDest().getType());
-  if (failed(verifyFragment(*this, tile)) ||
-      failed(mk::verifyAccess(*this, getDest(), getOffsets(), getValid(), tile)))
-    return failure();
-  // stmatrix and the boxes of the copy engine.
-  bool transposed = isa<TransposedAttr>(tile.getEncoding());
-  if (!isa<MmaAttr>(tile.getEncoding()) && !transposed)
-    return emitOpError()
-           << "takes tiles with layout #mk_sm.mma, or transposed, through its staging area, not "
-           << tile << ": use mk.store";
-  auto element = dyn_cast<FloatType>(tile.getElementType());
-  int64_t bits = element ? element.getWidth() : 0;
-  if (bits != 16 && bits != 32)
-    return emitOpError()
-           << "takes floating-point elements of 16 or 32 bits through its staging area, not "
-           << tile.getElementType() << ": use mk.store";
-  mk::SmAttr sm = mk::getSm(*this);
-  if (sm && transposed && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
-    return emitOpError() << "takes transposed tiles of 16-bit elements, and of up to "
-                         << MmaAttr::kRows << " rows or a multiple of them, not " << tile
-                         << ": use mk.store";
-  if (sm && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
-    return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
-                         << " columns in chunks of " << sm.getChunk() * 8 / bits
-                         << ", of which they are no multiple: use mk.store";
-  if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
-    return emitOpError() << "stores to " << dest << ", but the copy engine takes at most " << most
-                         << " dimensions: use mk.store";
-  if (getPosted() ? failed(verifyPosted(*this)) : getSignal() || !getOthers().empty())
-    return getPosted()
-               ? failure()
-               : emitOpError() << "has a signal or several peers, which are the sender's business: "
-                                  "add 'posted', or use mk.signal and a store for each peer";
-  if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
-    return failure();
-  if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp();
-      count && !count.getParity())
-    return emitOpError() << "has a cursor that begins with parity 0, and would wait for a tile "
-                            "that nobody has posted: begin with 1";
-  if (getPeer() && !mk::isSymmetric(dest))
-    return emitOpError() << "writes to a peer's " << dest
-                         << ", but only symmetric memory is the same place there: give the buffer "
-                            "the space #mk.symmetric";
-  return success();
-}
-
-/// What a spill and a reload have in common.
-static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, MemRefType buffer,
-                                   size_t index) {
-  if (failed(verifyFragment(op, tile)))
-    return failure();
-  if (!mayBeSpilled(tile))
-    return op->emitOpError()
-           << "takes tiles with layout #mk_sm.mma, or transposed, of elements of 32 bits, not "
-           << tile << ": use mk.store and mk.load";
-  if (!buffer.hasStaticShape() || !buffer.getLayout().isIdentity() ||
-      buffer.getElementType() != tile.getElementType() || buffer.getRank() < tile.getRank() ||
-      buffer.getShape().take_back(tile.getRank()) != tile.getShape())
-    return op->emitOpError() << "keeps " << tile << " in " << buffer
-                             << ", whose last dimensions must be the tile, and all of known extent";
-  if (int64_t(index) != buffer.getRank() - tile.getRank())
-    return op->emitOpError() << "has " << index << " indices, but " << buffer << " has "
-                             << buffer.getRank() - tile.getRank()
-                             << " dimensions in front of the tile's";
-  return success();
-}
-
-LogicalResult SpillOp::verify() {
-  return verifySpilled(*this, getTile().getType(), cast<MemRefType>(getBuffer().getType()),
-                       getIndex().size());
-}
-
-LogicalResult ReloadOp::verify() {
-  return verifySpilled(*this, getTile().getType(), cast<MemRefType>(getBuffer().getType()),
-                       getIndex().size());
-}
-
-LogicalResult SwapPartsOp::verify() {
-  RankedTensorType tile = getTile().getType();
-  int64_t ctas = getCtas(), step = MmaAttr::kColumns * ctas;
-  if (ctas == 1 || failed(verifyTogether(*this, ctas)))
-    return ctas == 1 ? emitOpError() << "has one result: give one for each of 2, 4 or 8 CTAs"
-                     : failure();
-  if (tile.getRank() != 2 || tile.getElementTypeBitWidth() != 32 || tile.getDimSize(1) % step)
-    return emitOpError() << "divides " << tile << " among " << ctas
-                         << " CTAs: it takes matrices of elements of 32 bits with a multiple of "
-                         << step << " columns";
-  auto part = RankedTensorType::get({tile.getDimSize(0), tile.getDimSize(1) / ctas},
-                                    tile.getElementType(), tile.getEncoding());
-  for (Type type : getParts().getTypes())
-    if (type != part)
-      return emitOpError() << "gives " << type << ", but one of " << ctas << " parts of " << tile
-                           << " is " << part;
-  auto partition = (*this)->getParentOfType<PartitionOp>();
-  if (!partition)
-    return success();
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) || failed(verifyFragment(*this, tile)))
-    return failure();
-  if (!isa<MmaAttr>(tile.getEncoding()) || partition.getTeams() > 1)
-    return emitOpError() << "takes tiles with layout #mk_sm.mma of a consumer without teams, not "
-                         << tile << " of " << partition.getTeams();
-  return getCounter() ? verifyCounts(*this, getCounter(), 1, "buffer of parts") : success();
 }

@@ -1,6 +1,5 @@
 //===- SMVerifyMatrices.cpp - Verifiers of fragments and matrix ops -------===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 

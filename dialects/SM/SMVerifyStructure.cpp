@@ -1,6 +1,5 @@
 //===- SMVerifyStructure.cpp - Verifiers of partitions, items and turns ---===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -84,7 +83,7 @@ bool mk_sm::drawsItems(scf::WhileOp loop) {
                       [](Operation &op) { return holds<TicketOp, ReceiveOp>(&op); });
 }
 
-LogicalResult DealtItemOp::verify() {
+LogicalResult InitialItemOp::verify() {
   if (!(*this)->getParentOfType<mk::RoleOp>())
     return emitOpError() << "stands outside of a role, where no items are dealt out: move it into "
                             "the role whose loop it begins";

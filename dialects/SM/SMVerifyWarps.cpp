@@ -1,6 +1,5 @@
 //===- SMVerifyWarps.cpp - Verifiers of what warps do ---------------------===//
 #include "SMVerify.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -109,7 +108,7 @@ LogicalResult WarpsOp::verify() {
     if (other != *this)
       return emitOpError() << "stands in its kernel twice: delete one";
   mk::SmAttr sm = mk::getSm(*this);
-  int64_t warps = getConsumer(), most = (sm ? sm.getThreads() : 1024) / 32 - 4;
+  int64_t warps = getConsumer(), most = (sm ? sm.getThreads() : 1024) / mk::kWarpThreads - 4;
   if (warps < 4 || warps > most || warps % 4)
     return emitOpError() << "has " << warps << " warps of the consumer: it has 4 to " << most
                          << ", a multiple of 4";

@@ -52,7 +52,7 @@ template <typename OpT> static LogicalResult verifyThreads(OpT op) {
                             << "; name those that come, in whole warps";
   return success();
 }
-LogicalResult OnceOp::verify() { return verifyThreads(*this); }
+LogicalResult ElectOp::verify() { return verifyThreads(*this); }
 LogicalResult AgreeOnFailureOp::verify() { return verifyThreads(*this); }
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +77,7 @@ LogicalResult RebaseSignalsOp::verify() {
 // Tickets, counters and queues
 //===----------------------------------------------------------------------===//
 
-LogicalResult FetchOnceOp::verify() {
+LogicalResult ElectFetchAddOp::verify() {
   if (getBarrier() && !getThrough())
     return emitOpError("meets at a barrier; name the word in shared memory by which all get the "
                        "number: `through`");

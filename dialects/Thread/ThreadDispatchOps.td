@@ -69,17 +69,17 @@ def MkThread_ByCtasOp : MkThread_DispatchOp<"by_ctas"> {
   let assemblyFormat = "$cta `in` $ranges attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
-def MkThread_OnceOp : MkThread_DispatchOp<"once"> {
+def MkThread_ElectOp : MkThread_DispatchOp<"elect"> {
   let summary = "one thread runs the region once all have come here";
   let description = [{
     Of a warp, or of those that meet at a named barrier, the one with number 0. What the others did before is done; those
     of a warp meet behind the region, too.
 
     ```mlir
-    mk_thread.once %thread {
+    mk_thread.elect %thread {
       mk_thread.fence gpu
     }
-    mk_thread.once %thread barrier(%id, 256) {
+    mk_thread.elect %thread barrier(%id, 256) {
       mk_thread.fence gpu
     }
     ```
@@ -128,10 +128,10 @@ def MkThread_LastArrivalOp : MkThread_DispatchOp<"last_arrival"> {
 
     ```mlir
     mk_thread.last_arrival prepared(%epoch) each 1 {
-      mk_thread.tell_peers 8 in 72
+      mk_thread.notify_peers 8 in 72
     }
     mk_thread.last_arrival moved(%epoch) each 2 {
-      mk_thread.tell_peers 8 in 72 unless_aborted
+      mk_thread.notify_peers 8 in 72 unless_aborted
     }
     ```
   }];

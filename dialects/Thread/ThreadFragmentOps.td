@@ -94,19 +94,19 @@ def MkThread_StoreFragmentOp : MkThread_EffectOp<"store_fragment", [AttrSizedOpe
   let summary = "stores a fragment, or adds it";
   let description = [{
     As `store_elements`. Where `together` holds elements that lie one behind the other in a row are stored at once, so
-    many elements at a time. What is computed on demand is computed in each of the two ways, or `once`.
+    many elements at a time. What is computed on demand is computed in each of the two ways, or with `materialize` in front of both.
 
     ```mlir
     mk_thread.store_fragment %tile to %address strides(%n, %m) offsets(%n, %m) limits(%n, %m) together(%yes)
-        grouped 32 once thread(%thread) : tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>
+        grouped 32 materialize thread(%thread) : tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>
     ```
   }];
   let arguments = (ins MkThread_Fragment:$fragment, I64:$start, Variadic<I64>:$strides, Variadic<I64>:$offsets,
                        Variadic<I64>:$limits, Optional<I1>:$together, OptionalAttr<MkThread_Scope>:$add,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$grouped, UnitAttr:$once, I32:$thread);
+                       ConfinedAttr<I64Attr, [IntPositive]>:$grouped, UnitAttr:$materialize, I32:$thread);
   let assemblyFormat = [{
     $fragment `to` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)` `limits` `(` $limits `)`
-    (`together` `(` $together^ `)`)? (`add` $add^)? `grouped` $grouped (`once` $once^)? `thread` `(` $thread `)`
+    (`together` `(` $together^ `)`)? (`add` $add^)? `grouped` $grouped (`materialize` $materialize^)? `thread` `(` $thread `)`
     attr-dict `:` type($fragment)
   }];
   let hasVerifier = 1;

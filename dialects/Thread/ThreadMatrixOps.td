@@ -137,7 +137,7 @@ def MkThread_PinOp : MkThread_EffectOp<"pin", [AllTypesMatch<["values", "results
 // Arithmetic that LLVM has no instruction for
 //===----------------------------------------------------------------------===//
 
-def MkThread_OwnZeroOp : MkThread_Op<"own_zero", [Pure]> {
+def MkThread_DivergentZeroOp : MkThread_Op<"divergent_zero", [Pure]> {
   let summary = "0, of which ptxas does not know that all threads have it";
   let description = [{
     An address with it is the thread's own, and what is loaded from there stays in the thread's
@@ -145,7 +145,7 @@ def MkThread_OwnZeroOp : MkThread_Op<"own_zero", [Pure]> {
     for memory to do so.
 
     ```mlir
-    %zero = mk_thread.own_zero %thread
+    %zero = mk_thread.divergent_zero %thread
     ```
   }];
   let arguments = (ins I32:$thread);

@@ -6,15 +6,15 @@ include "ThreadBase.td"
 
 // Threads act together: those of a warp, or those that meet at a named barrier. `thread` is the number of this one among them.
 
-def MkThread_FetchOnceOp : MkThread_EffectOp<"fetch_once"> {
+def MkThread_ElectFetchAddOp : MkThread_EffectOp<"elect_fetch_add"> {
   let summary = "one thread adds to a word in global memory; all get what was there before";
   let description = [{
     At scope `gpu`, once all threads have come here. After a failure nothing is added, and they get `otherwise`. Threads
     that meet at a barrier get it by a word of 8 bytes in shared memory, at `through`.
 
     ```mlir
-    %ticket = mk_thread.fetch_once relaxed %address, %amount else 4611686018427387904 by(%thread)
-    %before = mk_thread.fetch_once acq_rel %address, %amount else 0 by(%thread) barrier(%id, 256) through(512)
+    %ticket = mk_thread.elect_fetch_add relaxed %address, %amount else 4611686018427387904 by(%thread)
+    %before = mk_thread.elect_fetch_add acq_rel %address, %amount else 0 by(%thread) barrier(%id, 256) through(512)
     ```
   }];
   let arguments = (ins MkThread_Order:$order, MkThread_Global:$address, I32:$amount, I64Attr:$otherwise, I32:$thread,

@@ -61,16 +61,16 @@ def MkThread_BarrierWaitOp : MkThread_EffectOp<"mbarrier_wait"> {
   let description = [{
     By whole warps. The parity is 0 or 1, `stage` is for the report. Past the deadline the launch has failed, and the wait goes
     on, since the other side comes; only after several deadlines more it returns. A
-    `patient` one waits for two deadlines before it reports, since what it waits for waits itself.
+    `double_deadline` one waits for two deadlines before it reports, since what it waits for waits itself.
 
     ```mlir
-    mk_thread.mbarrier_wait %full, %parity stage(%stage) report(<kind = 1, role = 0, number = 0>) patient
+    mk_thread.mbarrier_wait %full, %parity stage(%stage) report(<kind = 1, role = 0, number = 0>) double_deadline
     ```
   }];
   let arguments = (ins MkThread_Shared:$barrier, I32:$parity, I32:$stage,
-                       MkThread_ReportAttr:$report, UnitAttr:$patient);
+                       MkThread_ReportAttr:$report, UnitAttr:$double_deadline);
   let assemblyFormat = [{
-    $barrier `,` $parity `stage` `(` $stage `)` `report` `(` $report `)` (`patient` $patient^)? attr-dict
+    $barrier `,` $parity `stage` `(` $stage `)` `report` `(` $report `)` (`double_deadline` $double_deadline^)? attr-dict
   }];
 }
 

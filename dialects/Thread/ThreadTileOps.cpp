@@ -53,7 +53,7 @@ LogicalResult ServeCopiesOp::verify() {
       return failure();
   return verifyCopiers(*this, getCopiers());
 }
-LogicalResult TrimTileOp::verify() { return verifySize(*this, getSize()); }
+LogicalResult PadTileOp::verify() { return verifySize(*this, getSize()); }
 
 LogicalResult StoreBufferOp::verify() {
   if (!getElement().isIntOrFloat() ||
@@ -99,7 +99,7 @@ LogicalResult PostTileOp::verify() {
   return verifyInShared(*this, getPost(), 4, kPostBytes);
 }
 
-LogicalResult HurrySenderOp::verify() {
+LogicalResult FlushSenderOp::verify() {
   if (bool(getParity()) != getSent().has_value() ||
       getSent().has_value() != getReport().has_value())
     return emitOpError("waits until a phase of a barrier is over, whose offset and report it "

@@ -111,7 +111,7 @@ def MkThread_ServeCopiesOp : MkThread_EffectOp<"serve_copies"> {
 // What is not valid of a tile
 //===----------------------------------------------------------------------===//
 
-def MkThread_TrimTileOp : MkThread_EffectOp<"trim_tile"> {
+def MkThread_PadTileOp : MkThread_EffectOp<"pad_tile"> {
   let summary = "writes a pad over what is not valid of a tile in its slot";
   let description = [{
     By a warp, of which this is `lane`. Rows and columns from the first number on and below the second one stay;
@@ -119,7 +119,7 @@ def MkThread_TrimTileOp : MkThread_EffectOp<"trim_tile"> {
     `size` bytes.
 
     ```mlir
-    mk_thread.trim_tile %slot rows(%first, %rows) columns(%first, %columns) of 64 x 2 size 2 pad(%pad) lane(%lane)
+    mk_thread.pad_tile %slot rows(%first, %rows) columns(%first, %columns) of 64 x 2 size 2 pad(%pad) lane(%lane)
     ```
   }];
   let arguments = (ins MkThread_Shared:$tile, I32:$rows_from, I32:$rows_left, I32:$columns_from,
@@ -210,15 +210,15 @@ def MkThread_PostTileOp : MkThread_EffectOp<"post_tile", [AttrSizedOperandSegmen
   }];
   let hasVerifier = 1;
 }
-def MkThread_HurrySenderOp : MkThread_EffectOp<"hurry_sender"> {
+def MkThread_FlushSenderOp : MkThread_EffectOp<"flush_sender"> {
   let summary = "the sender pauses no more: who posts waits for others, or for the sender";
   let description = [{
     By the threads that post, of which this is `thread`. With `sent`, the offset of the sender's barrier, they wait until
     all that was posted has been sent: until the phase with this `parity` is over.
 
     ```mlir
-    mk_thread.hurry_sender in 512 by(%thread)
-    mk_thread.hurry_sender in 512 by(%thread) until(%parity) sent(520) report(<kind = 9, role = 0, number = -1>)
+    mk_thread.flush_sender in 512 by(%thread)
+    mk_thread.flush_sender in 512 by(%thread) until(%parity) sent(520) report(<kind = 9, role = 0, number = -1>)
     ```
   }];
   let arguments = (ins MkThread_Offset:$post, I32:$thread, Optional<I32>:$parity, OptionalAttr<MkThread_Offset>:$sent,

@@ -97,7 +97,7 @@ LogicalResult AwaitSignalOp::verify() {
   return verifyArray(*this, getArray());
 }
 LogicalResult AwaitPeerOp::verify() { return verifyArray(*this, getArray()); }
-LogicalResult TellPeersOp::verify() {
+LogicalResult NotifyPeersOp::verify() {
   return failed(verifyNet(*this)) ? failure() : verifyArray(*this, getArray());
 }
 LogicalResult AwaitPeersOp::verify() { return verifyArray(*this, getArray()); }

@@ -237,15 +237,15 @@ def MkThread_AwaitPeerOp : MkThread_EffectOp<"await_peer"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_TellPeersOp : MkThread_EffectOp<"tell_peers", [AttrSizedOperandSegments]> {
+def MkThread_NotifyPeersOp : MkThread_EffectOp<"notify_peers", [AttrSizedOperandSegments]> {
   let summary = "raises the element of this rank of an array of signals at all peers";
   let description = [{
     One behind the other, beginning with the next rank. `net`, `team`, `report` and `span` are as in `raise`. With
     `unless_aborted` only if the launch has not failed, in any CTA.
 
     ```mlir
-    mk_thread.tell_peers 8 in 72 unless_aborted
-    mk_thread.tell_peers 8 in 72 net(%cta) report(<kind = 7, role = 0, number = 0>)
+    mk_thread.notify_peers 8 in 72 unless_aborted
+    mk_thread.notify_peers 8 in 72 net(%cta) report(<kind = 7, role = 0, number = 0>)
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$ranks, MkThread_Offset:$array, UnitAttr:$unlessAborted,

@@ -17,11 +17,6 @@ LogicalResult verifyInRole(Operation *op);
 LogicalResult verifyIndices(Operation *op, StringRef what, ArrayRef<int64_t> shape,
                             ValueRange indices);
 
-/// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
-/// that the signal may belong to another rank.
-LogicalResult verifyAttachedSignal(Operation *op, Value signal, ValueRange indices, bool strong,
-                                   bool crosses);
-
 /// A destination must be writable: no `in` argument, no selected buffer.
 LogicalResult verifyWritable(Operation *op, Value dest);
 

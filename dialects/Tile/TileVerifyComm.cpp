@@ -64,6 +64,14 @@ LogicalResult mk::verifyAttachedSignal(Operation *op, Value signal, ValueRange i
   return success();
 }
 
+LogicalResult mk::verifySymmetric(Operation *op, Type dest) {
+  if (isSymmetric(dest))
+    return success();
+  return op->emitOpError() << "writes to a peer's " << dest
+                           << ", but only symmetric memory is the same place there: give the "
+                              "buffer the space #mk.symmetric";
+}
+
 LogicalResult mk::verifyWritable(Operation *op, Value dest) {
   if (dest.getDefiningOp<SelectOp>())
     return op->emitOpError() << "writes to a buffer chosen by mk.select, which can only be read: "
@@ -115,10 +123,8 @@ LogicalResult PutOp::verify() {
   if (source.getElementType() != dest.getElementType())
     return emitOpError() << "copies elements of " << source.getElementType() << " to a buffer of "
                          << dest.getElementType() << ": a put does not convert";
-  if (!isSymmetric(dest))
-    return emitOpError() << "writes to a peer's " << dest
-                         << ", but only symmetric memory is the same place there: give the buffer "
-                            "the space #mk.symmetric";
+  if (failed(verifySymmetric(*this, dest)))
+    return failure();
   if (Value rows = getRows()) {
     auto list = cast<RankedTensorType>(rows.getType());
     if (rank == 0 || !isTile(list))

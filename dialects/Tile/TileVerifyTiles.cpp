@@ -78,10 +78,8 @@ LogicalResult StoreOp::verify() {
       failed(verifyAttachedSignal(*this, getSignal(), getSignalIndex(), getStrong(),
                                   /*crosses=*/static_cast<bool>(getPeer()))))
     return failure();
-  if (getPeer() && !isSymmetric(getDest().getType()))
-    return emitOpError() << "writes to a peer's " << getDest().getType()
-                         << ", but only symmetric memory is the same place there: give the buffer "
-                            "the space #mk.symmetric";
+  if (getPeer() && failed(verifySymmetric(*this, getDest().getType())))
+    return failure();
   // Without a peer it may stand in mk.prepare too.
   return getPeer() || getSignal() ? verifyInRole(*this) : success();
 }

@@ -1,5 +1,6 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 #include <algorithm>
 #include <cmath>
@@ -229,8 +230,8 @@ static bool fitRegisters(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
   // One instruction has to do with the registers that threads begin with.
   int64_t instruction = std::min(loop.columns, sm.getMatrixUnit().getColumns()) / 2;
   return instruction + file.getReserve().getProduct() <=
-             file.getAtStart(128 * (warpgroups * loop.teams + 1)) &&
-         loop.accumulators <= (registers - scalars) * 128 * warpgroups;
+             file.getAtStart(kWarpgroupThreads * (warpgroups * loop.teams + 1)) &&
+         loop.accumulators <= (registers - scalars) * kWarpgroupThreads * warpgroups;
 }
 
 bool mk::fits(const KernelWork &work, SmAttr sm) {

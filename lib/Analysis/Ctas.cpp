@@ -1,7 +1,6 @@
 //===- Ctas.cpp - How many CTAs each role gets ----------------------------===//
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 #include <algorithm>
 #include <cmath>

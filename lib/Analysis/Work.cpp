@@ -27,16 +27,9 @@ void Work::add(const Work &other, double times) {
 static constexpr int64_t kSamples = 16;
 
 static bool hasTiles(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        bool touches = isa<mk::StoreOp>(inner) || llvm::any_of(inner->getResultTypes(), isTileType);
-        return touches ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-static bool hasDot(Operation *op) {
-  return op->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return holdsAny(op, [](Operation *inner) {
+    return isa<mk::StoreOp>(inner) || llvm::any_of(inner->getResultTypes(), isTileType);
+  });
 }
 
 bool WorkCounter::giveUp(Operation *op, const Twine &reason) {
@@ -115,7 +108,7 @@ bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (auto range = dyn_cast<scf::ForOp>(op))
     if (std::optional<int64_t> from = numbers.getIndex(range.getLowerBound()))
       numbers.assume(range.getInductionVar(), *from);
-  bool isInner = inner || hasDot(op);
+  bool isInner = inner || holds<DotOp>(op);
   return (!isInner || countCarried(op)) && count(op->getRegion(0).front(), times * *trips, isInner);
 }
 

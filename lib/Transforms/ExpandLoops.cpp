@@ -20,9 +20,9 @@ namespace {
 /// Expands the loops of one kernel, innermost first.
 class LoopExpander : IndexMath {
 public:
-  LoopExpander(KernelOp kernel, const KernelResources &resources, bool items, bool deal)
+  LoopExpander(KernelOp kernel, const KernelResources &resources, bool items, bool staticFirst)
       : IndexMath{OpBuilder(kernel), kernel.getLoc()}, kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(resources), items(items), deal(deal) {}
+        resources(resources), items(items), staticFirst(staticFirst) {}
 
   LogicalResult run() {
     SmallVector<Operation *> loops;
@@ -62,7 +62,7 @@ private:
   KernelOp kernel;
   MeshOp mesh;
   const KernelResources &resources;
-  bool items, deal;
+  bool items, staticFirst;
 };
 } // namespace
 
@@ -108,24 +108,24 @@ static bool comesFirst(Operation *op) {
   return llvm::all_of(llvm::make_range(op->getBlock()->begin(), op->getIterator()), harmless);
 }
 
-/// Items are handed out in order. Where the CTAs of a role begin with the loop, the first ones are
-/// dealt out: CTA i has item i, as if all had drawn before anything else, and tickets are for
+/// Items are handed out in order. Where the CTAs of a role begin with the loop, the first ones need
+/// no ticket: CTA i has item i, as if all had drawn before anything else, and tickets are for
 /// those behind. The loop carries the item that its CTA need not draw, or -1.
 void LoopExpander::overTickets(Operation *op, Value total, function_ref<void(Value)> body) {
-  bool dealt = deal && comesFirst(op);
+  bool isStatic = staticFirst && comesFirst(op);
   Value behind, none;
   SmallVector<Value> first;
-  if (dealt) {
+  if (isStatic) {
     auto role = FlatSymbolRefAttr::get(cast<RoleOp>(op->getParentOp()).getSymNameAttr());
     behind = CtasOfOp::create(b, loc, b.getIndexType(), role);
-    first.push_back(mk_sm::DealtItemOp::create(b, loc));
+    first.push_back(mk_sm::InitialItemOp::create(b, loc));
     none = index(-1);
   }
   auto draw = [&](OpBuilder &nested, Location loc) -> Value {
     Value ticket = mk_sm::TicketOp::create(nested, loc, *resources.indexOf(op));
-    return dealt ? arith::AddIOp::create(nested, loc, ticket, behind) : ticket;
+    return isStatic ? arith::AddIOp::create(nested, loc, ticket, behind) : ticket;
   };
-  auto drawUnlessDealt = [&](OpBuilder &nested, Location loc, Value item) -> Value {
+  auto drawUnlessStatic = [&](OpBuilder &nested, Location loc, Value item) -> Value {
     Value draws = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq, item, none);
     return scf::IfOp::create(
                nested, loc, draws,
@@ -138,12 +138,12 @@ void LoopExpander::overTickets(Operation *op, Value total, function_ref<void(Val
   scf::WhileOp::create(
       b, loc, TypeRange{b.getIndexType()}, first,
       [&](OpBuilder &nested, Location loc, ValueRange args) {
-        Value item = dealt ? drawUnlessDealt(nested, loc, args.front()) : draw(nested, loc);
+        Value item = isStatic ? drawUnlessStatic(nested, loc, args.front()) : draw(nested, loc);
         Value more = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::slt, item, total);
         scf::ConditionOp::create(nested, loc, more, item);
       },
       [&](OpBuilder &nested, Location loc, ValueRange args) {
-        auto yield = scf::YieldOp::create(nested, loc, dealt ? ValueRange(none) : ValueRange());
+        auto yield = scf::YieldOp::create(nested, loc, isStatic ? ValueRange(none) : ValueRange());
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(yield);
         body(args.front());
@@ -298,7 +298,7 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       if (failed(
-              LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, deal).run()))
+              LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, staticFirst).run()))
         return signalPassFailure();
   }
 };

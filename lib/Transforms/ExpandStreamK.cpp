@@ -187,11 +187,11 @@ IRMapping Expansion::itemAt(Value t) {
 
 /// A static loop without an order over [0, bound); the builder stands in its body.
 static ForeachOp createLoop(OpBuilder &b, Location loc, Value bound) {
-  auto created = ForeachOp::create(
-      b, loc, ValueRange{bound}, ValueRange(),
-      ScheduleAttr::get(b.getContext(), ScheduleKind::Static, /*tail=*/0, /*parts=*/0, StringAttr(),
-                        StringAttr(), StringAttr()),
-      OrderAttr());
+  auto created =
+      ForeachOp::create(b, loc, ValueRange{bound}, ValueRange(),
+                        ScheduleAttr::get(b.getContext(), ScheduleKind::Static, /*tail=*/0,
+                                          /*parts=*/0, StringAttr(), StringAttr(), StringAttr()),
+                        OrderAttr());
   Block &body = created.getBody().emplaceBlock();
   body.addArgument(b.getIndexType(), loc);
   b.setInsertionPointToStart(&body);

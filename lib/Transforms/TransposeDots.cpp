@@ -214,10 +214,7 @@ void mk::transposeDots(KernelOp kernel) {
   if (!sm || (target && !target.getSm()))
     return;
   MatrixUnitAttr unit = sm.getMatrixUnit();
-  auto hasFewRows = [&](DotOp dot) {
-    return isFewRows(dot, unit) ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  if (!kernel.walk(hasFewRows).wasInterrupted())
+  if (!holdsAny(kernel, [&](DotOp dot) { return isFewRows(dot, unit); }))
     return;
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<SwapOperands>(kernel.getContext(), unit);

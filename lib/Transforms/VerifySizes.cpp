@@ -57,13 +57,10 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       numbers = &getChildAnalysis<IndexEvaluator>(kernel);
-      WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
-        auto loop = dyn_cast<ForeachOp>(op);
-        if (failed(verifyArith(op)) || (loop && failed(verifyItems(loop))))
-          return WalkResult::interrupt();
-        return WalkResult::advance();
-      });
-      if (result.wasInterrupted())
+      if (holdsAny(kernel, [&](Operation *op) {
+            auto loop = dyn_cast<ForeachOp>(op);
+            return failed(verifyArith(op)) || (loop && failed(verifyItems(loop)));
+          }))
         return signalPassFailure();
     }
     markAllAnalysesPreserved();

@@ -50,12 +50,7 @@ static LogicalResult verifyReleasers(KernelOp kernel) {
 /// Whether something between the two lets the later see what the earlier did,
 /// as far as this block can tell.
 static bool mayOrder(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<WaitOp, CountOp, ForeachItemOp>(inner) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holds<WaitOp, CountOp, ForeachItemOp>(op);
 }
 
 namespace {
@@ -112,10 +107,6 @@ static LogicalResult verifyBlock(Block &block) {
 LogicalResult mlir::mk::verifyStructure(KernelOp kernel) {
   if (failed(verifyReleasers(kernel)))
     return failure();
-  return failure(kernel
-                     .walk([](Block *block) {
-                       return failed(verifyBlock(*block)) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
-                     })
-                     .wasInterrupted());
+  return failure(
+      kernel.walk([](Block *block) { return WalkResult(verifyBlock(*block)); }).wasInterrupted());
 }

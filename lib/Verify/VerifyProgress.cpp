@@ -234,11 +234,9 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
 
   LogicalResult verify(KernelOp kernel, const DimTable &dims) {
     auto isOther = [](Operation *op) {
-      return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
+      return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect());
     };
-    if (kernel.walk(isOther).wasInterrupted()) {
+    if (holdsAny(kernel, isOther)) {
       undecided(kernel, kernel.getLoc(), "it is not at the tile level with calls inlined");
       return success();
     }

@@ -132,17 +132,17 @@ def ExpandLoopsPass : Pass<"mk-expand-loops", "::mlir::ModuleOp"> {
     The one place where items are divided among CTAs and put in order, for every target and
     for the verifier of progress. A loop in static order becomes `mk_sm.items`; one with tickets
     is an `scf.while` that draws them (`mk_sm.ticket`), a loop over a queue also pops its records
-    (`mk_sm.pop`). With `deal` the loop with which the CTAs of a role begin, behind nothing but
+    (`mk_sm.pop`). With `static-first` the loop with which the CTAs of a role begin, behind nothing but
     scalars, has its first items dealt out: CTA i begins with item i, and tickets are for the items
-    behind those. CTAs that come from other roles (`mk_sm.dealt_item`) draw from the start. This is
+    behind those. CTAs that come from other roles (`mk_sm.initial_item`) draw from the start. This is
     one of the ways in which tickets might have been drawn. Inner loops and loops over peers become `scf.for`. Folds stay
     (`mk-expand-folds`). Mesh axes must be bound and calls inlined.
   }];
   let options = [
     Option<"items", "items", "bool", "false",
            "say at each item of a numbered loop which it is (mk_sm.at_item)">,
-    Option<"deal", "deal", "bool", "false",
-           "deal out the first items of loops with tickets with which a role begins">
+    Option<"staticFirst", "static-first", "bool", "false",
+           "the first items of loops with tickets with which a role begins need no ticket">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
                            "::mlir::scf::SCFDialect"];

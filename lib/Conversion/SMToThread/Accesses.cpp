@@ -5,7 +5,10 @@
 // addresses decide at run time.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Bounds.h"
+#include "Faults.h"
+#include "Lowerings.h"
+#include "Peers.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -16,18 +19,36 @@ static SmallVector<int32_t> numberElements(RankedTensorType tile) {
   return llvm::to_vector(llvm::seq<int32_t>(0, getNumElements(tile)));
 }
 
-Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, ValueRange at,
-                                  ValueRange valid, bool runs) {
-  SmallVector<Value> offsets = scalars(at);
+namespace {
+/// What ops that access elements of a tile at `offsets` name.
+struct Access {
+  Value start;
+  SmallVector<Value> strides, offsets, limits;
+  Value thread;
+  Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null:
+                  // never
+};
+/// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
+/// whether that is within the buffer.
+struct SpillPlace {
+  Value address;
+  int64_t step;
+  Value exists;
+};
+} // namespace
+
+static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensorType tile,
+                         ValueRange at, ValueRange valid, bool runs) {
+  SmallVector<Value> offsets = p.scalars(at);
   int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
   Access access;
-  access.thread = keepsWords ? partitionThread : readThreadInPartition();
-  access.start = elementAddress(buffer, offsets);
-  llvm::append_range(access.strides, ArrayRef(byteStrides(buffer)).take_back(rank));
-  access.limits = limits(buffer, offsets, tile.getShape(), valid, at);
+  access.thread = buffer.hoisted ? p.partitionThread : p.readThreadInPartition();
+  access.start = elementAddress(p, buffer, offsets);
+  llvm::append_range(access.strides, ArrayRef(byteStrides(p, buffer)).take_back(rank));
+  access.limits = limits(p, buffer, offsets, tile.getShape(), valid, at);
   for (auto [d, extent] : llvm::enumerate(tile.getShape())) {
     int64_t dim = at.size() - rank + d;
-    access.offsets.push_back(exist(buffer, dim, at[dim], extent) ? c64(0) : offsets[dim]);
+    access.offsets.push_back(exist(p.info, buffer, dim, at[dim], extent) ? p.c64(0) : offsets[dim]);
   }
   int64_t bytes = mk_thread::getRun(tile) * size;
   if (!runs || bytes == size || bytes < 4 || size == 8)
@@ -35,64 +56,61 @@ Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, V
   // Rows begin where the access may, and hold all of the tile's elements side by side.
   Value bits = access.start;
   for (Value stride : ArrayRef(access.strides).drop_back())
-    bits = or_(bits, stride);
-  Value ok = isAligned(buffer, offsets) ? cbool(true) : eq(and_(bits, bytes - 1), 0);
-  ok = and_(ok, eq(access.strides.back(), size));
-  ok = and_(ok, cmp(arith::CmpIPredicate::sge, access.limits.back(), tile.getShape().back()));
-  access.together = and_(ok, cmp(arith::CmpIPredicate::sge, access.offsets.back(), int64_t(0)));
+    bits = p.or_(bits, stride);
+  Value ok = isAligned(p.info, buffer, offsets) ? p.cbool(true) : p.eq(p.and_(bits, bytes - 1), 0);
+  ok = p.and_(ok, p.eq(access.strides.back(), size));
+  ok = p.and_(ok, p.cmp(arith::CmpIPredicate::sge, access.limits.back(), tile.getShape().back()));
+  access.together = p.and_(ok, p.cmp(arith::CmpIPredicate::sge, access.offsets.back(), int64_t(0)));
   return access;
 }
 
-LogicalResult Lowering::lower(LoadOp op) {
+static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   int64_t size = getElementBytes(type.getElementType());
-  FailureOr<Buffer> buffer = this->buffer(op, op.getSource());
-  if (failed(buffer))
-    return failure();
+  Buffer buffer = getBuffer(p, op, op.getSource());
   if (!llvm::is_contained({1, 2, 4, 8}, size))
     return op.emitOpError() << "loads elements of " << size << " bytes";
-  return setFragment(op, [&] {
-    Value pad = op.getPad() ? scalar(op.getPad()) : Value();
-    Access from = access(*buffer, type, op.getOffsets(), op.getValid(),
-                         getNumElements(type) % mk_thread::getRun(type) == 0);
-    return create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type,
-                                             from.start, from.strides, from.offsets, from.limits,
-                                             pad, from.together, from.thread);
+  p.setFragment(op, [&] {
+    Value pad = op.getPad() ? p.scalar(op.getPad()) : Value();
+    Access from = findAccess(p, buffer, type, op.getOffsets(), op.getValid(),
+                             getNumElements(type) % mk_thread::getRun(type) == 0);
+    return p.create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type,
+                                               from.start, from.strides, from.offsets, from.limits,
+                                               pad, from.together, from.thread);
   });
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::lower(mk::StoreOp op) {
+static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
   Value peer;
-  if (op.getPeer() && hasPeers()) {
-    peer = existingPeer(scalar(op.getPeer()));
-    awaitReady(peer);
+  if (op.getPeer() && p.info.hasPeers()) {
+    peer = existingPeer(p, p.scalar(op.getPeer()));
+    awaitReady(p, peer);
   }
   auto type = cast<RankedTensorType>(op.getTile().getType());
-  FailureOr<Buffer> buffer = this->buffer(op, op.getDest());
-  if (failed(buffer))
-    return failure();
+  Buffer buffer = getBuffer(p, op, op.getDest());
   if (peer)
-    buffer = atPeer(*buffer, peer);
+    buffer = atPeer(p, buffer, peer);
   mk_thread::MemScopeAttr add;
   if (op.getReduction()) {
     if (mk_thread::getAddition(type.getElementType()).empty())
-      return op.emitOpError() << "adds " << type.getElementType()
-                              << " to memory, which " << getSmTarget(op).getName()
+      return op.emitOpError() << "adds " << type.getElementType() << " to memory, which "
+                              << getSmTarget(op).getName()
                               << " has no atomic of; use "
                                  "f32, f64, bf16, f16, i32 or i64";
-    add = mk_thread::MemScopeAttr::get(b.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
+    add = mk_thread::MemScopeAttr::get(p.b.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
-  Access to = access(*buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  create<mk_thread::StoreFragmentOp>(
-      scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
-      getThresholds().getGroupedElements(), op->hasAttr(kOnceAttr), to.thread);
+  Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
+  p.create<mk_thread::StoreFragmentOp>(
+      p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
+      p.info.getThresholds().getGroupedElements(), op->hasAttr(kMaterializeAttr), to.thread);
   if (Value signal = op.getSignal()) {
-    Value element = signalElement(op, signal, op.getSignalIndex());
-    once([&] { raise(signalArray(signal), element, 1, peer, op.getStrong()); });
+    Value element = signalElement(p, op, signal, op.getSignalIndex());
+    p.elect([&] { raiseSignal(p, signalArray(p, signal), element, 1, peer, op.getStrong()); });
   }
   return success();
 }
@@ -101,35 +119,34 @@ LogicalResult Lowering::lower(mk::StoreOp op) {
 // In the order of registers
 //===----------------------------------------------------------------------===//
 
-Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRange index,
-                                          RankedTensorType tile) {
-  Buffer where = *buffer(op, memory);
-  SmallVector<Value> offsets = scalars(index);
-  Value exists = cbool(true);
+static SpillPlace findSpill(PartitionBuilder &p, Operation *op, Value memory, ValueRange index,
+                            RankedTensorType tile) {
+  Buffer where = getBuffer(p, op, memory);
+  SmallVector<Value> offsets = p.scalars(index);
+  Value exists = p.cbool(true);
   for (auto [offset, extent] : llvm::zip(offsets, where.type.getShape()))
-    exists = and_(exists, cmp(arith::CmpIPredicate::ult, offset, extent));
-  offsets.append(tile.getRank(), c64(0));
-  Value own = mul(resize(readThreadInPartition(), i64), 16);
-  return {add(elementAddress(where, offsets), own), 16 * partition.getNumThreads(),
-          resize(exists, i32)};
+    exists = p.and_(exists, p.cmp(arith::CmpIPredicate::ult, offset, extent));
+  offsets.append(tile.getRank(), p.c64(0));
+  Value own = p.mul(p.resize(p.readThreadInPartition(), p.i64), 16);
+  return {p.add(elementAddress(p, where, offsets), own), 16 * p.partition.getNumThreads(),
+          p.resize(exists, p.i32)};
 }
 
-LogicalResult Lowering::lower(SpillOp op) {
-  if (failed(buffer(op, op.getBuffer())))
-    return failure();
+static void lowerSpill(SpillOp op, PartitionBuilder &p) {
   auto [address, step, exists] =
-      spillPlace(op, op.getBuffer(), op.getIndex(), op.getTile().getType());
-  create<mk_thread::SpillFragmentOp>(scalar(op.getTile()), address, step, exists);
-  return success();
+      findSpill(p, op, op.getBuffer(), op.getIndex(), op.getTile().getType());
+  p.create<mk_thread::SpillFragmentOp>(p.scalar(op.getTile()), address, step, exists);
 }
 
-LogicalResult Lowering::lower(ReloadOp op) {
-  if (failed(buffer(op, op.getBuffer())))
-    return failure();
+static void lowerReload(ReloadOp op, PartitionBuilder &p) {
   RankedTensorType type = op.getTile().getType();
-  return setFragment(op, [&] {
-    auto [address, step, exists] = spillPlace(op, op.getBuffer(), op.getIndex(), type);
-    return create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type,
-                                               address, step, exists);
+  p.setFragment(op, [&] {
+    auto [address, step, exists] = findSpill(p, op, op.getBuffer(), op.getIndex(), type);
+    return p.create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type,
+                                                 address, step, exists);
   });
+}
+
+void sm::populateAccessLowerings(LoweringTable &table) {
+  table.add(lowerLoad, lowerStore, lowerSpill, lowerReload);
 }

@@ -5,39 +5,32 @@
 // same wherever in its file a kernel stands.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Bounds.h"
+#include "Peers.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlow/Utils.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using Predicate = arith::CmpIPredicate;
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (!matchPattern(value, m_ConstantInt(&number)))
-    return std::nullopt;
-  return number.getSExtValue();
-}
-
-Value Lowering::check(Operation *op, const CheckedEntity &named, Value begin, Value size,
-                      ArrayRef<AtLeast> when) {
-  if (!sites)
+Value sm::check(PartitionBuilder &p, Operation *op, const CheckedEntity &named, Value begin,
+                Value size, ArrayRef<AtLeast> when) {
+  if (!p.info.checked)
     return begin;
   SmallVector<AtLeast> unknown;
   for (const AtLeast &condition : when) {
-    std::optional<int64_t> value = constantOf(condition.value);
+    std::optional<int64_t> value = getConstantIntValue(condition.value);
     if (!value)
       unknown.push_back(condition);
     else if (*value < condition.least)
       return begin;
   }
-  std::optional<int64_t> first = constantOf(begin);
-  std::optional<int64_t> count = size ? constantOf(size) : 1;
-  int64_t all = named.extent ? constantOf(named.extent).value_or(-1) : -1; // -1: not known
+  std::optional<int64_t> first = getConstantIntValue(begin);
+  std::optional<int64_t> count = size ? getConstantIntValue(size) : 1;
+  int64_t all = named.extent ? getConstantIntValue(named.extent).value_or(-1) : -1; // -1: not known
   if (first && count && *first >= 0 && *first <= all && *count <= all - *first)
     return begin;
   // An index is given back: 0 where it does not exist.
@@ -48,39 +41,32 @@ Value Lowering::check(Operation *op, const CheckedEntity &named, Value begin, Va
     values.push_back(condition.value);
     least.push_back(condition.least);
   }
-  int64_t fields =
-      MK_GPU_NAMED(named.kind, named.dim, named.chosen ? 0 : named.number);
-  IntegerAttr param = named.extent ? IntegerAttr() : b.getI64IntegerAttr(named.param);
-  return create<mk_thread::CheckOp>(begin, size, named.extent, param, named.chosen, named.rank,
-                                    values, least, fields,
-                                    makeReport(MK_FAIL_BOUNDS, sites->numberOf(op)), redirects);
+  int64_t fields = MK_GPU_NAMED(named.kind, named.dim, named.chosen ? 0 : named.number);
+  IntegerAttr param = named.extent ? IntegerAttr() : p.b.getI64IntegerAttr(named.param);
+  return p.create<mk_thread::CheckOp>(
+      begin, size, named.extent, param, named.chosen, named.rank, values, least, fields,
+      p.makeReport(MK_FAIL_BOUNDS, p.info.checked->numberOf(op)), redirects);
 }
 
-SmallVector<Value> Lowering::checkIndices(Operation *op, int64_t kind, int64_t number,
-                                          int64_t param, ArrayRef<int64_t> shape,
-                                          ValueRange index) {
+SmallVector<Value> sm::checkIndices(PartitionBuilder &p, Operation *op, int64_t kind,
+                                    int64_t number, int64_t param, ArrayRef<int64_t> shape,
+                                    ValueRange index) {
   SmallVector<Value> checked;
   for (auto [d, extent, i] : llvm::enumerate(shape, index)) {
     CheckedEntity named{kind, int64_t(d), number, {}, param + 8 * int64_t(d)};
     if (!ShapedType::isDynamic(extent))
-      named.extent = c64(extent);
-    checked.push_back(check(op, named, scalar(i)));
+      named.extent = p.c64(extent);
+    checked.push_back(check(p, op, named, p.scalar(i)));
   }
   return checked;
 }
 
-bool Lowering::exist(const Buffer &buffer, unsigned dim, Value index, int64_t size) {
-  std::optional<int64_t> extent = extentOf(buffer, dim);
+bool sm::exist(const KernelInfo &info, const Buffer &buffer, unsigned dim, Value index,
+               int64_t size) {
+  std::optional<int64_t> extent = extentOf(info, buffer, dim);
   if (!extent || *extent < size)
     return false;
-  if (!ranges) {
-    ranges = std::make_unique<DataFlowSolver>();
-    dataflow::loadBaselineAnalyses(*ranges);
-    ranges->load<dataflow::IntegerRangeAnalysis>();
-    if (failed(ranges->initializeAndRun(kernel)))
-      return false;
-  }
-  auto *range = ranges->lookupState<dataflow::IntegerValueRangeLattice>(index);
+  auto *range = info.ranges.lookupState<dataflow::IntegerValueRangeLattice>(index);
   if (!range || range->getValue().isUninitialized())
     return false;
   const ConstantIntRanges &values = range->getValue().getValue();
@@ -91,68 +77,66 @@ bool Lowering::exist(const Buffer &buffer, unsigned dim, Value index, int64_t si
 static Value numberOf(Emitter &e, const Buffer &buffer) {
   if (buffer.arg >= 0)
     return e.c32(buffer.arg);
-  return e.select(buffer.condition, numberOf(e, *buffer.whenTrue),
-                  numberOf(e, *buffer.whenFalse));
+  return e.select(buffer.condition, numberOf(e, *buffer.whenTrue), numberOf(e, *buffer.whenFalse));
 }
 
-SmallVector<Value> Lowering::checkRegion(Operation *op, int64_t kind,
-                                         const Buffer &buffer, ArrayRef<Value> offsets,
-                                         ArrayRef<Value> sizes, ArrayRef<AtLeast> when,
-                                         Value rank, ValueRange indices) {
+/// Of an argument; `offsets` without sizes name one element. Gives the offsets as `check`.
+static SmallVector<Value> checkRegion(PartitionBuilder &p, Operation *op, int64_t kind,
+                                      const Buffer &buffer, ArrayRef<Value> offsets,
+                                      ArrayRef<Value> sizes, ArrayRef<AtLeast> when,
+                                      Value rank = {}, ValueRange indices = {}) {
   SmallVector<Value> checked(offsets);
-  if (!sites)
+  if (!p.info.checked)
     return checked;
   for (auto [d, offset] : llvm::enumerate(offsets)) {
-    if (!indices.empty() && exists(buffer, d, indices[d]))
+    if (!indices.empty() && exist(p.info, buffer, d, indices[d], 1))
       continue;
     CheckedEntity named{kind, int64_t(d), buffer.arg, {}, -1, {}, rank};
-    bool isParam = buffer.arg >= 0 && buffer.type.isDynamicDim(d) &&
-                   !(d == 0 && buffer.rows);
+    bool isParam = buffer.arg >= 0 && buffer.type.isDynamicDim(d) && !(d == 0 && buffer.rows);
     if (isParam)
-      named.param = params.args[buffer.arg] + 8 * (1 + int64_t(d));
+      named.param = p.info.params.args[buffer.arg] + 8 * (1 + int64_t(d));
     else
-      named.extent = sizeOf(buffer, d);
+      named.extent = sizeOf(p, buffer, d);
     if (buffer.arg < 0) {
       named.number = 0;
-      named.chosen = numberOf(*this, buffer);
+      named.chosen = numberOf(p, buffer);
     }
-    checked[d] = check(op, named, offset, sizes.empty() ? Value() : sizes[d], when);
+    checked[d] = check(p, op, named, offset, sizes.empty() ? Value() : sizes[d], when);
   }
   return checked;
 }
 
-SmallVector<Value> Lowering::checkScalar(Operation *op, int64_t kind,
-                                         const Buffer &buffer, ValueRange indices) {
-  return checkRegion(op, kind, buffer, scalars(indices), {}, {}, {}, indices);
+SmallVector<Value> sm::checkScalar(PartitionBuilder &p, Operation *op, int64_t kind,
+                                   const Buffer &buffer, ValueRange indices) {
+  return checkRegion(p, op, kind, buffer, p.scalars(indices), {}, {}, {}, indices);
 }
 
-void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
-  if (!sites)
+void sm::checkPut(PartitionBuilder &p, PutOp op, int64_t kind, Value list, Value peer) {
+  if (!p.info.checked)
     return;
   bool source = kind == MK_READ_ARGUMENT;
-  Buffer end = *buffer(op, source ? op.getSource() : op.getDest());
+  Buffer end = getBuffer(p, op, source ? op.getSource() : op.getDest());
   if (peer && end.type.isDynamicDim(0))
-    end.rows = rowsAt(end, peer);
-  SmallVector<Value> offsets =
-      scalars(source ? op.getSrcOffsets() : op.getDstOffsets());
-  SmallVector<Value> sizes = scalars(op.getSizes());
+    end.rows = rowsAt(p, end, peer);
+  SmallVector<Value> offsets = p.scalars(source ? op.getSrcOffsets() : op.getDstOffsets());
+  SmallVector<Value> sizes = p.scalars(op.getSizes());
   // A region of nothing may lie anywhere.
   SmallVector<AtLeast> nonEmpty;
   for (Value size : sizes)
     nonEmpty.push_back({size, 1});
   if (!list) {
-    checkRegion(op, kind, end, offsets, sizes, nonEmpty, peer);
+    checkRegion(p, op, kind, end, offsets, sizes, nonEmpty, peer);
     return;
   }
   auto listed = cast<RankedTensorType>(op.getRows().getType()).getNumElements();
-  Value count = resize(minS(sizes[0], c64(listed)), i32);
-  sizes[0] = c64(1);
+  Value count = p.resize(p.minS(sizes[0], p.c64(listed)), p.i32);
+  sizes[0] = p.c64(1);
   Value first = offsets[0];
-  forRange(partitionThread, count, c32(partition.getNumThreads()), [&](Value i) {
-    Value row = load(i32, add(list, shl(i, 2)));
+  p.forRange(p.partitionThread, count, p.c32(p.partition.getNumThreads()), [&](Value i) {
+    Value row = p.load(p.i32, p.add(list, p.shl(i, 2)));
     SmallVector<AtLeast> rowExists(nonEmpty);
     rowExists.push_back({row, 0});
-    offsets[0] = add(first, resize(source ? row : i, i64));
-    checkRegion(op, kind, end, offsets, sizes, rowExists, peer);
+    offsets[0] = p.add(first, p.resize(source ? row : i, p.i64));
+    checkRegion(p, op, kind, end, offsets, sizes, rowExists, peer);
   });
 }

@@ -1,7 +1,8 @@
 //===- Buffers.cpp - Where buffers lie, and what of a tile exists in them -===//
-#include "Lowering.h"
+#include "Bounds.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Edges.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -10,81 +11,93 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
-  auto it = buffers.find(memref);
-  if (it != buffers.end())
-    return it->second;
-  // Kernels have no other buffers than arguments and these.
-  auto choice = cast<SelectOp>(memref.getDefiningOp());
-  FailureOr<Buffer> x = buffer(op, choice.getTrueValue());
-  FailureOr<Buffer> y = buffer(op, choice.getFalseValue());
-  if (failed(x) || failed(y))
-    return failure();
+/// Whether each step of a loop of products loads from memory, or one that fills slots copies by
+/// threads. What addresses are computed from is read once then, in front of the loop; elsewhere a
+/// register costs more than reading it again.
+static bool loadsBesideProducts(scf::ForOp op) {
+  bool copies = llvm::any_of(op.getOps<CopyOp>(), [](CopyOp copy) { return copy.isByElements(); });
+  return copies || (!op.getOps<MmaOp>().empty() &&
+                    (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty()));
+}
+
+Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
   Buffer result;
   result.type = cast<MemRefType>(memref.getType());
-  result.condition = scalar(choice.getCondition());
-  result.whenTrue = std::make_shared<Buffer>(std::move(*x));
-  result.whenFalse = std::make_shared<Buffer>(std::move(*y));
+  if (auto arg = dyn_cast<BlockArgument>(memref)) {
+    result.arg = arg.getArgNumber() - p.info.getKernel().getNumDims();
+    for (auto loop = op->getParentOfType<scf::ForOp>(); loop && !result.hoisted;
+         loop = loop->getParentOfType<scf::ForOp>())
+      result.hoisted = loadsBesideProducts(loop);
+    return result;
+  }
+  // Kernels have no other buffers than arguments and these.
+  auto choice = cast<SelectOp>(memref.getDefiningOp());
+  result.condition = p.scalar(choice.getCondition());
+  result.whenTrue = std::make_shared<Buffer>(getBuffer(p, op, choice.getTrueValue()));
+  result.whenFalse = std::make_shared<Buffer>(getBuffer(p, op, choice.getFalseValue()));
+  result.hoisted = result.whenTrue->hoisted;
   return result;
 }
 
 // An argument is its address, its sizes and its strides, in words.
-Value Lowering::wordOf(const Buffer &buffer, int64_t word) {
+static Value wordOf(PartitionBuilder &p, const Buffer &buffer, int64_t word) {
   if (buffer.arg >= 0) {
-    int64_t offset = params.args[buffer.arg] + 8 * word;
-    return keepsWords ? loadParam(offset, i64) : loadParamHere(offset);
+    int64_t offset = p.info.params.args[buffer.arg] + 8 * word;
+    return buffer.hoisted ? p.loadParam(offset, p.i64) : p.loadParamHere(offset);
   }
-  return select(buffer.condition, wordOf(*buffer.whenTrue, word),
-                wordOf(*buffer.whenFalse, word));
+  return p.select(buffer.condition, wordOf(p, *buffer.whenTrue, word),
+                  wordOf(p, *buffer.whenFalse, word));
 }
-Value Lowering::baseOf(const Buffer &buffer) {
-  Value base = wordOf(buffer, 0);
-  return buffer.away ? add(base, buffer.away) : base;
+Value sm::baseOf(PartitionBuilder &p, const Buffer &buffer) {
+  Value base = wordOf(p, buffer, 0);
+  return buffer.away ? p.add(base, buffer.away) : base;
 }
-std::optional<int64_t> Lowering::extentOf(const Buffer &buffer, int64_t d) {
+std::optional<int64_t> sm::extentOf(const KernelInfo &info, const Buffer &buffer, int64_t d) {
   if (buffer.arg < 0 || (d == 0 && buffer.rows))
     return std::nullopt;
-  return kernel.getArgExtent(buffer.arg, d);
+  return info.getKernel().getArgExtent(buffer.arg, d);
 }
-Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
+Value sm::sizeOf(PartitionBuilder &p, const Buffer &buffer, int64_t d) {
   if (d == 0 && buffer.rows)
     return buffer.rows;
   if (!buffer.type.isDynamicDim(d))
-    return c64(buffer.type.getDimSize(d));
-  return wordOf(buffer, 1 + d);
+    return p.c64(buffer.type.getDimSize(d));
+  return wordOf(p, buffer, 1 + d);
 }
-bool Lowering::isPacked(const Buffer &buffer) {
-  return buffer.arg >= 0 && !buffer.away && kernel.getArgKind(buffer.arg) == ArgKind::Scratch &&
+/// Whether it is scratch of known extents: the runtime's own memory, rows one behind the other.
+static bool isPacked(const KernelInfo &info, const Buffer &buffer) {
+  return buffer.arg >= 0 && !buffer.away &&
+         info.getKernel().getArgKind(buffer.arg) == ArgKind::Scratch &&
          buffer.type.hasStaticShape() && buffer.type.getLayout().isIdentity() &&
          !isSymmetric(buffer.type);
 }
-Value Lowering::strideOf(const Buffer &buffer, int64_t d) {
-  if (isPacked(buffer))
-    return c64(ShapedType::getNumElements(buffer.type.getShape().drop_front(d + 1)));
-  return wordOf(buffer, 1 + buffer.type.getRank() + d);
+Value sm::strideOf(PartitionBuilder &p, const Buffer &buffer, int64_t d) {
+  if (isPacked(p.info, buffer))
+    return p.c64(ShapedType::getNumElements(buffer.type.getShape().drop_front(d + 1)));
+  return wordOf(p, buffer, 1 + buffer.type.getRank() + d);
 }
 
-std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
-                                            ArrayRef<int64_t> box) {
-  Value number = mapNumber(buffer, box);
+std::pair<Value, Value> sm::tensorMap(PartitionBuilder &p, const Buffer &buffer,
+                                      ArrayRef<int64_t> box) {
+  Value number = mapNumber(p, buffer, box);
   if (!number)
     return {};
   // Tested anew each time: kept, these bits would take the producer's predicates.
-  Value valid = loadParamHere(params.launch + offsetof(mk_gpu_launch, maps_valid));
-  Value bit = and_(b.createOrFold<arith::ShRUIOp>(loc, valid, resize(number, i64)), 1);
-  Value offset = mul(number, MK_GPU_TENSOR_MAP_BYTES);
-  Value address = create<mk_thread::ParamAddressOp>(int64_t(0), offset);
-  return {address, cmp(Predicate::ne, bit, 0)};
+  Value valid = p.loadParamHere(p.info.params.launch + offsetof(mk_gpu_launch, maps_valid));
+  Value bit = p.and_(p.b.createOrFold<arith::ShRUIOp>(p.loc, valid, p.resize(number, p.i64)), 1);
+  Value offset = p.mul(number, MK_GPU_TENSOR_MAP_BYTES);
+  Value address = p.create<mk_thread::ParamAddressOp>(int64_t(0), offset);
+  return {address, p.cmp(Predicate::ne, bit, 0)};
 }
 
-Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers) {
+Value sm::mapNumber(PartitionBuilder &p, const Buffer &buffer, ArrayRef<int64_t> box, bool peers) {
   if (buffer.arg >= 0) {
-    std::optional<unsigned> map = params.findMap(buffer.arg, box, peers);
-    return map ? c32(*map) : Value();
+    std::optional<unsigned> map = p.info.params.findMap(buffer.arg, box, peers);
+    return map ? p.c32(*map) : Value();
   }
-  Value x = mapNumber(*buffer.whenTrue, box, peers);
-  Value y = mapNumber(*buffer.whenFalse, box, peers);
-  return x && y ? select(buffer.condition, x, y) : Value();
+  Value x = mapNumber(p, *buffer.whenTrue, box, peers);
+  Value y = mapNumber(p, *buffer.whenFalse, box, peers);
+  return x && y ? p.select(buffer.condition, x, y) : Value();
 }
 
 namespace {
@@ -98,81 +111,85 @@ struct EdgeMath {
 };
 } // namespace
 
-SmallVector<Value> Lowering::limits(const Buffer &buffer,
-                                    ArrayRef<Value> offsets, ArrayRef<int64_t> tile,
-                                    ValueRange valid, ValueRange indices) {
+SmallVector<Value> sm::limits(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Value> offsets,
+                              ArrayRef<int64_t> tile, ValueRange valid, ValueRange indices) {
   int64_t lead = buffer.type.getRank() - int64_t(tile.size());
   auto exist = [&](int64_t d, int64_t size) {
-    return !indices.empty() && this->exist(buffer, d, indices[d], size);
+    return !indices.empty() && sm::exist(p.info, buffer, d, indices[d], size);
   };
   SmallVector<Value> result;
   for (auto [d, extent] : llvm::enumerate(tile)) {
-    Value end = valid.empty() ? Value() : scalar(valid[d]);
+    Value end = valid.empty() ? Value() : p.scalar(valid[d]);
     if (exist(lead + d, extent)) {
-      result.push_back(end ? end : c64(extent));
+      result.push_back(end ? end : p.c64(extent));
       continue;
     }
-    result.push_back(leftBehind<Value>(EdgeMath{*this}, offsets[lead + d],
-                                       sizeOf(buffer, lead + d), end ? &end : nullptr));
+    result.push_back(leftBehind<Value>(EdgeMath{p}, offsets[lead + d], sizeOf(p, buffer, lead + d),
+                                       end ? &end : nullptr));
   }
   // Outside in a leading dimension: nothing is there.
   for (int64_t d = 0; d < lead && !tile.empty(); ++d) {
     if (exist(d, 1))
       continue;
-    Value inside = cmp(Predicate::ult, offsets[d], sizeOf(buffer, d));
-    result.front() = select(inside, result.front(), c64(0));
+    Value inside = p.cmp(Predicate::ult, offsets[d], sizeOf(p, buffer, d));
+    result.front() = p.select(inside, result.front(), p.c64(0));
   }
   return result;
 }
 
-Value Lowering::isBoundedByBuffer(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
-                             ArrayRef<int64_t> shape, ValueRange valid) {
+Value sm::isBoundedByBuffer(PartitionBuilder &p, Value usable, const Buffer &buffer,
+                            ArrayRef<Value> offsets, ArrayRef<int64_t> shape, ValueRange valid) {
   int64_t lead = offsets.size() - shape.size();
   for (auto [d, end] : llvm::enumerate(valid)) {
     if (std::optional<int64_t> number = getConstantIntValue(end); number && *number >= shape[d])
       continue;
-    Value needed = whatEdgesLeave<Value>(EdgeMath{*this}, offsets[lead + d], shape[d],
-                                         sizeOf(buffer, lead + d));
-    usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));
+    Value needed = whatEdgesLeave<Value>(EdgeMath{p}, offsets[lead + d], shape[d],
+                                         sizeOf(p, buffer, lead + d));
+    usable = p.and_(usable, p.cmp(Predicate::sge, p.scalar(end), needed));
   }
   return usable;
 }
 
-Value Lowering::isBoxAddressable(Value usable, ValueRange offsets, Type element, bool stores) {
+Value sm::isBoxAddressable(PartitionBuilder &p, Value usable, ValueRange offsets, Type element,
+                           bool stores) {
   if (!isEngineColumn(offsets.back(), element)) {
-    Value byte = mul(scalar(offsets.back()), getElementBytes(element));
-    usable = and_(usable, eq(and_(byte, kEngineBytes - 1), 0));
+    Value byte = p.mul(p.scalar(offsets.back()), getElementBytes(element));
+    usable = p.and_(usable, p.eq(p.and_(byte, kEngineBytes - 1), 0));
   }
   if (!stores)
     return usable;
-  Value signs = c32(0); // of the words that the engine is given
+  Value signs = p.c32(0); // of the words that the engine is given
   for (Value offset : offsets)
     if (!getConstantIntValue(offset))
-      signs = or_(signs, resize(scalar(offset), i32));
-  return and_(usable, cmp(Predicate::sge, signs, int64_t(0)));
+      signs = p.or_(signs, p.resize(p.scalar(offset), p.i32));
+  return p.and_(usable, p.cmp(Predicate::sge, signs, int64_t(0)));
 }
 
-Value Lowering::elementAddress(const Buffer &buffer, ArrayRef<Value> offsets) {
-  Value element = c64(0);
+Value sm::elementAddress(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Value> offsets) {
+  Value element = p.c64(0);
   for (auto [d, offset] : llvm::enumerate(offsets))
-    element = add(element, mul(offset, strideOf(buffer, d)));
-  return add(baseOf(buffer),
-             mul(element, getElementBytes(buffer.type.getElementType())));
+    element = p.add(element, p.mul(offset, strideOf(p, buffer, d)));
+  return p.add(baseOf(p, buffer), p.mul(element, getElementBytes(buffer.type.getElementType())));
 }
 
-bool Lowering::isAligned(const Buffer &buffer, ArrayRef<Value> offsets) {
-  if (!isPacked(buffer) || offsets.empty())
+bool sm::isAligned(const KernelInfo &info, const Buffer &buffer, ArrayRef<Value> offsets) {
+  if (!isPacked(info, buffer) || offsets.empty())
     return false;
-  int64_t access = getSm(kernel).getAccess(), size = getElementBytes(buffer.type.getElementType());
+  int64_t access = getSm(info.getKernel()).getAccess(),
+          size = getElementBytes(buffer.type.getElementType());
   std::optional<int64_t> column = getConstantIntValue(offsets.back());
   return column && *column * size % access == 0 &&
          buffer.type.getShape().back() * size % access == 0;
 }
 
-SmallVector<Value> Lowering::byteStrides(const Buffer &buffer) {
+SmallVector<Value> sm::byteStrides(PartitionBuilder &p, const Buffer &buffer) {
   int64_t size = getElementBytes(buffer.type.getElementType());
   SmallVector<Value> result;
   for (int64_t d = 0; d < buffer.type.getRank(); ++d)
-    result.push_back(mul(strideOf(buffer, d), size));
+    result.push_back(p.mul(strideOf(p, buffer, d), size));
   return result;
+}
+
+Value sm::narrow(PartitionBuilder &p, Value value) {
+  return p.resize(p.minS(p.maxS(value, p.c64(0)), p.c64(1 << 20)), p.i32);
 }

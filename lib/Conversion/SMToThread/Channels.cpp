@@ -3,7 +3,8 @@
 // How a slot is waited for, and given back: mk-thread-expand-channels.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Lowerings.h"
+#include "Structure.h"
 #include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
@@ -11,49 +12,37 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-Lowering::Cursor Lowering::makeCursor(int64_t parity) {
-  Value stage = variable(i32, c32(0)); // first: the order in which they are made
-  return {stage, variable(i32, c32(parity))};
-}
-
-void Lowering::advance(Value op) {
-  const Cursor &cursor = cursors[op];
-  int64_t depth = op.getDefiningOp<CursorOp>().getDepth();
-  Emitter::advance(cursor.stage, cursor.phase, depth);
-}
-
-void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
+/// Waits for a slot that is to be filled, or is full.
+static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange place, bool fills) {
   Channel channel(ring.getDefiningOp());
   auto taken =
-      create<mk_thread::TakeSlotOp>(fills, channel.place, scalar(place[0]), scalar(place[1]),
-                                    makeReport(MK_WAIT_RING, channel.number));
-  set(slot, {taken.getSlot(), taken.getFull()});
+      p.create<mk_thread::TakeSlotOp>(fills, channel.place, p.scalar(place[0]), p.scalar(place[1]),
+                                      p.makeReport(MK_WAIT_RING, channel.number));
+  p.set(slot, {taken.getSlot(), taken.getFull()});
 }
 
-LogicalResult Lowering::lower(ReleaseOp op) {
+static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
-  create<mk_thread::ReleaseSlotOp>(channel.place, scalar(op.getPlace()[0]), lane,
-                                   channel.shared > 1 ? b.getI64IntegerAttr(channel.shared)
-                                                      : IntegerAttr());
-  return success();
+  p.create<mk_thread::ReleaseSlotOp>(channel.place, p.scalar(op.getPlace()[0]), p.lane,
+                                     channel.shared > 1 ? p.b.getI64IntegerAttr(channel.shared)
+                                                        : IntegerAttr());
 }
 
-LogicalResult Lowering::lower(SendOp op) {
+static void lowerSend(SendOp op, PartitionBuilder &p) {
   Channel channel(op.getMailbox().getDefiningOp());
-  create<mk_thread::SendWordsOp>(scalars(op.getValues()), channel.place, scalar(op.getPlace()[0]),
-                                 scalar(op.getPlace()[1]), lane, makeReport(MK_WAIT_RING, -1));
-  return success();
+  p.create<mk_thread::SendWordsOp>(p.scalars(op.getValues()), channel.place,
+                                   p.scalar(op.getPlace()[0]), p.scalar(op.getPlace()[1]), p.lane,
+                                   p.makeReport(MK_WAIT_RING, -1));
 }
 
-LogicalResult Lowering::lower(ReceiveOp op) {
+static void lowerReceive(ReceiveOp op, PartitionBuilder &p) {
   Channel channel(op.getMailbox().getDefiningOp());
-  SmallVector<Type> types(op.getValues().size(), i64);
-  auto words = create<mk_thread::ReceiveWordsOp>(types, channel.place, scalar(op.getPlace()[0]),
-                                                 scalar(op.getPlace()[1]), lane,
-                                                 makeReport(MK_WAIT_RING, -1));
+  SmallVector<Type> types(op.getValues().size(), p.i64);
+  auto words = p.create<mk_thread::ReceiveWordsOp>(types, channel.place, p.scalar(op.getPlace()[0]),
+                                                   p.scalar(op.getPlace()[1]), p.lane,
+                                                   p.makeReport(MK_WAIT_RING, -1));
   for (auto [result, word] : llvm::zip(op.getValues(), words.getWords()))
-    set(result, word);
-  return success();
+    p.set(result, word);
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,51 +58,44 @@ static SmallVector<int64_t> findHandovers(ValueRange handed) {
 }
 
 // The first turn is given away in advance.
-void Lowering::emitTurnWait(ValueRange taken) {
-  SmallVector<Type> types(2 * taken.size(), i32);
-  auto turn = create<mk_thread::TakeTurnOp>(types, warps.getBarrier("turn"), findHandovers(taken));
+void sm::takeTurn(PartitionBuilder &p, ValueRange taken) {
+  SmallVector<Type> types(2 * taken.size(), p.i32);
+  auto turn = p.create<mk_thread::TakeTurnOp>(types, p.info.getWarps().getBarrier("turn"),
+                                              findHandovers(taken));
   for (auto [i, value] : llvm::enumerate(taken)) {
-    write(cursors[value].stage, turn.getPlaces()[2 * i]);
-    write(cursors[value].phase, turn.getPlaces()[2 * i + 1]);
+    p.write(p.cursor(value).stage, turn.getPlaces()[2 * i]);
+    p.write(p.cursor(value).phase, turn.getPlaces()[2 * i + 1]);
   }
 }
 
-void Lowering::emitTurnPass(ValueRange handed) {
+void sm::passTurn(PartitionBuilder &p, ValueRange handed) {
   SmallVector<Value> places;
   for (Value value : handed) {
-    places.push_back(read(cursors[value].stage, i32));
-    places.push_back(read(cursors[value].phase, i32));
+    places.push_back(p.read(p.cursor(value).stage, p.i32));
+    places.push_back(p.read(p.cursor(value).phase, p.i32));
   }
-  create<mk_thread::PassTurnOp>(warps.getBarrier("turn"), findHandovers(handed), places,
-                                partitionThread);
+  p.create<mk_thread::PassTurnOp>(p.info.getWarps().getBarrier("turn"), findHandovers(handed),
+                                  places, p.partitionThread);
 }
 
-//===----------------------------------------------------------------------===//
-// Items
-//===----------------------------------------------------------------------===//
-
-/// The ticket of those who get none any more: no loop has so many items.
-static constexpr int64_t kNoTicket = int64_t(1) << 62;
-
-LogicalResult Lowering::lower(TicketOp op) {
-  Value counter = loadParam(params.loops[op.getLoop()], i64);
-  set(op, fetchOnce(MemOrder::Relaxed, counter, c32(1), kNoTicket));
-  return success();
-}
-
-LogicalResult Lowering::lower(PopOp op) {
-  unsigned number = *resources.indexOf(op.getQueue());
-  int64_t at = params.queues[number];
-  Value entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity},
-                      scalar(op.getEntry()));
-  auto [barrier, threads] = getMeeting();
-  SmallVector<Type> types(op.getRecord().size(), i64);
-  auto popped = create<mk_thread::PopRecordOp>(i32, types, entry, at, epoch, barrier, threads,
-                                               makeReport(MK_WAIT_QUEUE, number),
-                                               makeWaitSpan(MK_WAIT_QUEUE, number));
-  if (waitFailed)
-    write(waitFailed, popped.getFailed());
-  for (auto [result, word] : llvm::zip_equal(op.getRecord(), popped.getWords()))
-    set(result, word);
-  return success();
+void sm::populateChannelLowerings(LoweringTable &table) {
+  table.add([](CursorOp op, PartitionBuilder &p) { p.addCursor(op); },
+            [](PositionOp op, PartitionBuilder &p) {
+              auto [stage, phase] = p.cursor(op.getCursor());
+              p.set(op.getStage(), p.read(stage, p.i32));
+              p.set(op.getParity(), p.read(phase, p.i32));
+            },
+            [](AdvanceOp op, PartitionBuilder &p) { p.advance(op.getCursor()); },
+            [](AcquireOp op, PartitionBuilder &p) {
+              takeSlot(p, op.getSlot(), op.getRing(), op.getPlace(), /*fills=*/true);
+            },
+            [](mk_sm::WaitOp op, PartitionBuilder &p) {
+              takeSlot(p, op.getSlot(), op.getRing(), op.getPlace(), /*fills=*/false);
+            },
+            [](CommitOp op, PartitionBuilder &p) {
+              p.create<mk_thread::CommitSlotOp>(p.elements(op.getSlot())[1]);
+            },
+            [](TurnWaitOp op, PartitionBuilder &p) { takeTurn(p, op.getCursors()); },
+            [](TurnPassOp op, PartitionBuilder &p) { passTurn(p, op.getCursors()); }, lowerRelease,
+            lowerSend, lowerReceive);
 }

@@ -4,73 +4,168 @@
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
 // warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside
 // of the argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits
-// for the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
+// for the box and writes over what is not valid, before it hands the slot over.
 // Tiles of one dimension are brought by the producer's threads, an element each at a time.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Bounds.h"
+#include "Lowerings.h"
+#include "Structure.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
 
-void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared) {
+namespace {
+/// A tile on its way from a buffer to its place in a slot.
+struct TileCopy {
+  Buffer from;
+  RankedTensorType tile;
+  Value dest;
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> box; // of the copy engine
+};
+} // namespace
+
+/// [from, left) of the rows and of the columns of a tile, where elements exist.
+static std::array<Value, 4> findExisting(PartitionBuilder &p, const TileCopy &copy,
+                                         ValueRange valid) {
+  int64_t rank = copy.offsets.size();
+  SmallVector<Value> result;
+  for (int64_t d = rank - 2; d < rank; ++d) {
+    Value left = p.sub(sizeOf(p, copy.from, d), copy.offsets[d]);
+    if (!valid.empty())
+      left = p.minS(left, p.scalar(valid[valid.size() - rank + d]));
+    result.push_back(narrow(p, p.sub(p.c64(0), copy.offsets[d])));
+    result.push_back(narrow(p, left));
+  }
+  // Dimensions in front of them have one place.
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    Value exists = p.cmp(Predicate::ult, copy.offsets[d], sizeOf(p, copy.from, d));
+    result[1] = p.select(exists, result[1], p.c32(0));
+  }
+  for (size_t d = 0; d + 2 < valid.size(); ++d)
+    result[1] = p.select(p.cmp(Predicate::sge, p.scalar(valid[d]), 1), result[1], p.c32(0));
+  return {result[0], result[1], result[2], result[3]};
+}
+
+static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, Value barrier,
+                         int64_t shared) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
-  create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2],
-                                llvm::divideCeil(shape.back() * size, kChunkBytes),
-                                copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier,
-                                shared > 1 ? and_(cta, cluster - 1) : Value(),
-                                shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());
+  p.create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2],
+                                  llvm::divideCeil(shape.back() * size, p.info.getChunk()),
+                                  copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
+                                  shared > 1 ? p.and_(p.cta, p.info.params.cluster - 1) : Value(),
+                                  shared > 1 ? p.b.getI64IntegerAttr(shared) : IntegerAttr());
 }
 
-mk_thread::CopiersAttr Lowering::makeCopiers() {
-  return mk_thread::CopiersAttr::get(b.getContext(), warps.getNumCopiers(), offsetOf("requests"),
-                                     offsetOf("posted"), warps.getBarrier("request"));
-}
-
-void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
+static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
-  Value base = elementAddress(copy.from, copy.offsets), start = baseOf(copy.from);
-  SmallVector<Value> strides = byteStrides(copy.from);
-  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, /*valid=*/{});
-  create<mk_thread::RequestCopyOp>(
-      base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft, mul(columnsFrom, size),
-      mul(columnsLeft, size), shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
-      size, copy.dest, landing, lane, makeCopiers());
+  Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
+  SmallVector<Value> strides = byteStrides(p, copy.from);
+  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
+  p.create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom,
+                                     rowsLeft, p.mul(columnsFrom, size), p.mul(columnsLeft, size),
+                                     shape.end()[-2],
+                                     llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
+                                     copy.dest, arrival, p.lane, makeCopiers(p));
 }
 
-LogicalResult Lowering::lower(CopyOp op) {
-  FailureOr<Buffer> from = buffer(op, op.getSource());
-  if (failed(from))
-    return failure();
+/// i1: the slot gets elements that are not valid, or not padded; null: never.
+/// `valid` may end what the argument, which reads as zero behind its end, does not end. A pad that
+/// is not zero is wanted wherever nothing is.
+static Value isCut(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  if (!op.getPad() || isZero(p.scalar(op.getPad()))) {
+    Value always = p.cbool(true);
+    Value whole = isBoundedByBuffer(p, always, copy.from, copy.offsets, shape, op.getValid());
+    return whole == always ? Value() : p.not_(whole);
+  }
+  Value whole = p.cbool(true);
+  for (auto [limit, extent] :
+       llvm::zip(limits(p, copy.from, copy.offsets, shape, op.getValid()), shape))
+    whole = p.and_(whole, p.cmp(Predicate::sge, limit, extent));
+  for (Value offset : copy.offsets)
+    whole = p.and_(whole, p.cmp(Predicate::sge, offset, int64_t(0)));
+  return p.not_(whole);
+}
+
+/// The producer waits until what `bring` brings has come, counted by the barrier that it is
+/// given.
+static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> bring) {
+  Value arrival = p.add(p.sharedBase, p.memory.padding);
+  bring(arrival);
+  p.ifThen(p.eq(p.lane, 0), [&] {
+    p.create<mk_thread::BarrierArriveOp>(arrival, /*cta=*/Value(), /*bytes=*/Value());
+  });
+  Value phase = p.read(p.cursor(op.getPadding()).phase, p.i32);
+  auto slot = op.getSlot().getDefiningOp<AcquireOp>();
+  int64_t ring = slot ? Channel(slot.getRing().getDefiningOp()).number : -1;
+  p.create<mk_thread::BarrierWaitOp>(arrival, phase, p.c32(0), p.makeReport(MK_WAIT_RING, ring),
+                                     /*doubleDeadline=*/true);
+  p.advance(op.getPadding());
+}
+
+/// Writes the pad, or zero, over what is not valid of a tile that has come: seldom, where a part of
+/// an argument ends within a tile and the rest of it is not to be seen, or where a pad is not zero.
+/// By then nothing but this slot is waited for: those in front are full or under way.
+static void padTile(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  int64_t rows = copy.tile.getShape().end()[-2];
+  int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, p.info.getChunk());
+  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, op.getValid());
+  // A pad in each element of a word.
+  Value pad = op.getPad() ? p.scalar(op.getPad()) : p.c32(0);
+  if (!pad.getType().isInteger())
+    pad = p.create<LLVM::BitcastOp>(p.b.getIntegerType(8 * size), pad);
+  pad = p.resize(pad, p.i32);
+  for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
+    pad = p.or_(pad, p.shl(pad, 8 * bytes));
+  p.create<mk_thread::PadTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
+                                 chunks, size, pad, p.lane);
+}
+
+/// Where a tile lies in a slot.
+static int64_t getTileOffset(PartitionBuilder &p, TypedValue<SlotType> slot, int64_t index) {
+  int64_t offset = 0;
+  for (Type tile : slot.getType().getTiles().take_front(index))
+    offset += getStagedBytes(cast<RankedTensorType>(tile), p.info.getChunk());
+  return offset;
+}
+
+static void lowerTile(TileOp op, PartitionBuilder &p) {
+  p.set(op, p.add(p.elements(op.getSlot())[0], getTileOffset(p, op.getSlot(), op.getIndex())));
+}
+
+static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
+  Buffer from = getBuffer(p, op, op.getSource());
   RankedTensorType tile = op.getTileType();
-  int64_t before = 0;
-  for (Type other : op.getSlot().getType().getTiles().take_front(op.getIndex()))
-    before += getStagedBytes(cast<RankedTensorType>(other), kChunkBytes);
-  TileCopy copy{*from, tile, add(elements(op.getSlot())[0], before), scalars(op.getOffsets()),
-                tile.getRank() > 1 ? getCopyBox(op) : SmallVector<int64_t>()};
-  Value full = elements(op.getSlot())[1];
-  if (tile.getRank() == 1) {
-    create<mk_thread::CopyElementsOp>(
-        elementAddress(*from, copy.offsets), byteStrides(*from).back(), copy.offsets.back(),
-        limits(*from, copy.offsets, tile.getShape(), op.getValid(), op.getOffsets()).front(),
-        copy.dest, full, lane, tile);
+  int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
+  TileCopy copy{from, tile, p.add(p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
+                op.isByElements() ? SmallVector<int64_t>() : getCopyBox(op)};
+  Value full = p.elements(op.getSlot())[1];
+  if (op.isByElements()) {
+    p.create<mk_thread::CopyElementsOp>(
+        elementAddress(p, from, copy.offsets), byteStrides(p, from).back(), copy.offsets.back(),
+        limits(p, from, copy.offsets, tile.getShape(), op.getValid(), op.getOffsets()).front(),
+        copy.dest, full, p.lane, tile);
     return success();
   }
-  auto [map, usable] = tensorMap(*from, copy.box);
-  if (!map && !byThreads)
+  auto [map, usable] = tensorMap(p, from, copy.box);
+  if (!map && !p.info.byThreads)
     return op.emitOpError() << "copies what no tensor map describes, a tile of "
-                            << op.getSource().getType()
-                            << ": compile the variant for any strides";
+                            << op.getSource().getType() << ": compile the variant for any strides";
   Type element = tile.getElementType();
-  if (map && byThreads)
-    usable = isBoxAddressable(usable, op.getOffsets(), element, /*stores=*/false);
+  if (map && p.info.byThreads)
+    usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/false);
   if (!isEngineColumn(op.getOffsets().back(), element)) {
-    if (!byThreads)
+    if (!p.info.byThreads)
       return op.emitOpError()
              << "may begin at a column that is no multiple of 16 bytes, which the copy "
                 "engine does not take: compile the variant for any strides";
@@ -79,25 +174,27 @@ LogicalResult Lowering::lower(CopyOp op) {
            "the copy engine does not take: threads copy then";
   }
   auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
-    if (!byThreads)
-      copyByEngine(copy, map, barrier, shared);
+    if (!p.info.byThreads)
+      copyByEngine(p, copy, map, barrier, shared);
     else if (!map)
-      copyByThreads(copy, barrier);
+      copyByThreads(p, copy, barrier);
     else
-      ifThenElse(
-          usable, [&] { copyByEngine(copy, map, barrier, shared); },
-          [&] { copyByThreads(copy, barrier); });
+      p.ifThenElse(
+          usable, [&] { copyByEngine(p, copy, map, barrier, shared); },
+          [&] { copyByThreads(p, copy, barrier); });
   };
-  Value cut = isCut(op, copy);
+  Value cut = isCut(p, op, copy);
   if (!cut) {
     bring(full, op.getShared());
     return success();
   }
-  auto copyAndTrim = [&] {
+  auto copyAndPad = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
-    awaitLanding(op, [&](Value landing) { bring(landing, /*shared=*/1); });
-    trim(op, copy);
+    awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*shared=*/1); });
+    padTile(p, op, copy);
   };
-  ifThenElse(cut, copyAndTrim, [&] { bring(full, op.getShared()); });
+  p.ifThenElse(cut, copyAndPad, [&] { bring(full, op.getShared()); });
   return success();
 }
+
+void sm::populateCopyLowerings(LoweringTable &table) { table.add(lowerCopy, lowerTile); }

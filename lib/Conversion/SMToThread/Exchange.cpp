@@ -4,7 +4,7 @@
 // elements between threads goes through shared memory of the role.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Lowerings.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -13,80 +13,100 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-mk_thread::RoomAttr Lowering::getRoom() {
-  return mk_thread::RoomAttr::get(b.getContext(), isOneWarp() ? 32 : partition.getNumThreads(),
-                                  memory.exchange, memory.exchangeBytes);
+static mk_thread::RoomAttr getRoom(PartitionBuilder &p) {
+  return mk_thread::RoomAttr::get(p.b.getContext(),
+                                  p.isOneWarp() ? kWarpThreads : p.partition.getNumThreads(),
+                                  p.memory.exchange, p.memory.exchangeBytes);
 }
 
-LogicalResult Lowering::exchange(Value from, Value to, ArrayRef<int64_t> dims, bool transposes) {
+/// The elements of `from` to the threads that hold them in `to`, which has the
+/// dimensions `dims` besides, or has those of `from` in the opposite order.
+static void exchange(PartitionBuilder &p, Value from, Value to, ArrayRef<int64_t> dims,
+                     bool transposes = false) {
   auto source = cast<RankedTensorType>(from.getType()),
        result = cast<RankedTensorType>(to.getType());
   // Dimensions that the source does not have do not count.
   SmallVector<int64_t> strides(result.getRank(), 0), left = computeStrides(source.getShape());
-  for (int64_t d = 0, s = 0; d < result.getRank(); ++d)
+  for (int64_t d = 0, next = 0; d < result.getRank(); ++d)
     if (!llvm::is_contained(dims, d))
-      strides[d] = left[s++];
+      strides[d] = left[next++];
   if (transposes)
     std::reverse(strides.begin(), strides.end());
-  SmallVector<Value> moved = elements(from);
-  Value thread = readThreadInPartition();
-  Value barrier = isOneWarp() ? Value() : partitionBarrier();
-  auto op = create<mk_thread::ExchangeElementsOp>(getElementTypes(result), moved, source, result,
-                                                  strides, getRoom(), thread, barrier);
-  set(to, op.getResults());
-  return success();
+  SmallVector<Value> moved = p.elements(from);
+  Value thread = p.readThreadInPartition();
+  Value barrier = p.isOneWarp() ? Value() : p.getBarrier();
+  auto op = p.create<mk_thread::ExchangeElementsOp>(getElementTypes(result), moved, source, result,
+                                                    strides, getRoom(p), thread, barrier);
+  p.set(to, op.getResults());
 }
 
-LogicalResult Lowering::lower(ConvertLayoutOp op) {
+static void lowerConvertLayout(ConvertLayoutOp op, PartitionBuilder &p) {
   if (op.getSource().getType() != op.getType())
-    return exchange(op.getSource(), op.getResult(), {});
-  set(op, scalar(op.getSource()));
-  return success();
+    exchange(p, op.getSource(), op.getResult(), {});
+  else
+    p.set(op, p.scalar(op.getSource()));
 }
 
-LogicalResult Lowering::lower(TransposeOp op) {
+static void lowerTranspose(TransposeOp op, PartitionBuilder &p) {
   if (!movesNothing(op))
-    return exchange(op.getSource(), op.getResult(), {}, /*transposes=*/true);
-  return setFragment(
-      op, [&] { return create<mk_thread::SpreadOp>(op.getType(), scalar(op.getSource())); });
+    return exchange(p, op.getSource(), op.getResult(), {}, /*transposes=*/true);
+  p.setFragment(
+      op, [&] { return p.create<mk_thread::SpreadOp>(op.getType(), p.scalar(op.getSource())); });
 }
 
-LogicalResult Lowering::lower(SwapPartsOp op) {
+static void lowerBroadcast(BroadcastOp op, PartitionBuilder &p) {
+  auto from = cast<RankedTensorType>(op.getSource().getType());
+  auto to = cast<RankedTensorType>(op.getType());
+  auto spread = [&] { return p.create<mk_thread::SpreadOp>(to, p.scalar(op.getSource())); };
+  // One value is the same everywhere.
+  DenseElementsAttr constant;
+  if (matchPattern(op.getSource(), m_Constant(&constant)))
+    p.set(op, p.constant(DenseElementsAttr::get(to, constant.getSplatValue<Attribute>())));
+  else if (from.getRank() == 0)
+    p.set(op, spread().getFragment());
+  else if (auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());
+           !slice || slice.getOf() != to.getEncoding() || op.getDims() != ArrayRef(slice.getAxis()))
+    exchange(p, op.getSource(), op.getResult(), op.getDims());
+  else
+    p.setFragment(op, spread);
+}
+
+static void lowerSwapParts(SwapPartsOp op, PartitionBuilder &p) {
   RankedTensorType tile = op.getTile().getType();
-  SmallVector<Value> held = elements(op.getTile());
-  auto room = mk_thread::RoomAttr::get(b.getContext(), partition.getNumThreads(), memory.parts,
-                                       op.getBytes());
-  Value phase = read(cursors[op.getCounter()].phase, i32);
+  SmallVector<Value> held = p.elements(op.getTile());
+  auto room = mk_thread::RoomAttr::get(p.b.getContext(), p.partition.getNumThreads(),
+                                       p.memory.parts, op.getBytes());
+  Value phase = p.read(p.cursor(op.getCounter()).phase, p.i32);
   SmallVector<Type> types(held.size(), held.front().getType());
-  auto swap = create<mk_thread::SwapElementsOp>(
-      types, held, tile, op.getCtas(), room, memory.swaps, and_(cta, op.getCtas() - 1), phase,
-      readThreadInPartition(), makeReport(MK_WAIT_RING, -1));
-  advance(op.getCounter());
+  auto swap = p.create<mk_thread::SwapElementsOp>(
+      types, held, tile, op.getCtas(), room, p.memory.swaps, p.and_(p.cta, op.getCtas() - 1), phase,
+      p.readThreadInPartition(), p.makeReport(MK_WAIT_RING, -1));
+  p.advance(op.getCounter());
   size_t size = held.size() / op.getCtas();
   for (auto [i, part] : llvm::enumerate(op.getParts()))
-    set(part, swap.getResults().slice(i * size, size));
-  return success();
+    p.set(part, swap.getResults().slice(i * size, size));
 }
 
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-void Lowering::reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains,
-                      mk_thread::RoomAttr room) {
-  SmallVector<Value> source = elements(from);
+/// Threads exchange elements in `room`, if it is given.
+static void reduce(PartitionBuilder &p, Reduction kind, Value from, int64_t axis, Value to,
+                   int64_t chains, mk_thread::RoomAttr room) {
+  SmallVector<Value> source = p.elements(from);
   Value thread, barrier;
   if (room)
-    thread = readThreadInPartition(), barrier = isOneWarp() ? Value() : partitionBarrier();
-  auto op = create<mk_thread::ReduceElementsOp>(
+    thread = p.readThreadInPartition(), barrier = p.isOneWarp() ? Value() : p.getBarrier();
+  auto op = p.create<mk_thread::ReduceElementsOp>(
       getElementTypes(cast<RankedTensorType>(to.getType())),
       *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
       cast<RankedTensorType>(from.getType()), axis, cast<RankedTensorType>(to.getType()), chains,
       room, thread, barrier);
-  set(to, op.getResults());
+  p.set(to, op.getResults());
 }
 
-LogicalResult Lowering::lower(ReduceOp op) {
+static LogicalResult lowerReduce(ReduceOp op, PartitionBuilder &p) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
   int64_t axis = op.getAxis();
@@ -98,25 +118,29 @@ LogicalResult Lowering::lower(ReduceOp op) {
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
   if (!isMma && (!isa_and_nonnull<BlockedAttr>(from.getEncoding()) || getNumElements(to) < 0))
-    return op.emitOpError() << "of " << from << " to " << to
-                            << " cannot be lowered for " << getSmTarget(op).getName()
+    return op.emitOpError() << "of " << from << " to " << to << " cannot be lowered for "
+                            << getSmTarget(op).getName()
                             << " yet: it takes tiles "
                                "with the layout of accumulators, or dealt out";
   int64_t bytes = mk_thread::getReductionBytes(from, axis);
-  if (bytes > memory.exchangeBytes)
+  if (bytes > p.memory.exchangeBytes)
     return op.emitOpError() << "along axis " << axis << " of " << from << " exchanges " << bytes
-                            << " bytes at least; there are " << memory.exchangeBytes
+                            << " bytes at least; there are " << p.memory.exchangeBytes
                             << ": use smaller tiles";
   // Columns are reduced one element behind the other.
-  int64_t chains = bytes ? 1 : getThresholds().getReduceChains();
-  reduce(op.getKind(), op.getSource(), axis, op.getResult(), chains,
-         bytes ? getRoom() : mk_thread::RoomAttr());
+  int64_t chains = bytes ? 1 : p.info.getThresholds().getReduceChains();
+  reduce(p, op.getKind(), op.getSource(), axis, op.getResult(), chains,
+         bytes ? getRoom(p) : mk_thread::RoomAttr());
   return success();
 }
 
-LogicalResult Lowering::lower(PartialSumOp op) {
+static void lowerPartialSum(PartialSumOp op, PartitionBuilder &p) {
   // A thread has two results a row here, so half as many chains of each are as much under way.
-  int64_t chains = std::max<int64_t>(getThresholds().getReduceChains() / 2, 1);
-  reduce(Reduction::Add, op.getSource(), /*axis=*/1, op.getResult(), chains, {});
-  return success();
+  int64_t chains = std::max<int64_t>(p.info.getThresholds().getReduceChains() / 2, 1);
+  reduce(p, Reduction::Add, op.getSource(), /*axis=*/1, op.getResult(), chains, {});
+}
+
+void sm::populateExchangeLowerings(LoweringTable &table) {
+  table.add(lowerConvertLayout, lowerTranspose, lowerBroadcast, lowerSwapParts, lowerReduce,
+            lowerPartialSum);
 }

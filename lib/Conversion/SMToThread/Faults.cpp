@@ -20,7 +20,7 @@
 // this costs anything where there is no wait and no effect.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Faults.h"
 #include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
@@ -29,48 +29,26 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-//===----------------------------------------------------------------------===//
-// Reports
-//===----------------------------------------------------------------------===//
-
-mk_thread::ReportAttr Lowering::makeReport(int64_t kind, int64_t number) {
-  return mk_thread::ReportAttr::get(b.getContext(), kind, roleNumber, number);
-}
-
 // Stands in loops beside accumulators, where a report would take registers from them: what
 // has failed, and in which role, is kept for the end.
-void Lowering::failUnless(Value condition, int64_t kind) {
-  create<mk_thread::FailUnlessOp>(resize(condition, i32), makeReport(kind, 0));
+void sm::failUnless(PartitionBuilder &p, Value condition, int64_t kind) {
+  p.create<mk_thread::FailUnlessOp>(p.resize(condition, p.i32), p.makeReport(kind, 0));
 }
 
-//===----------------------------------------------------------------------===//
-// What is left out
-//===----------------------------------------------------------------------===//
-
-Value Lowering::existingPeer(Value peer) {
-  Value exists = cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks());
-  failUnless(exists, MK_FAIL_PEER);
-  return select(exists, peer, ownRank());
+Value sm::existingPeer(PartitionBuilder &p, Value peer) {
+  Value exists = p.cmp(Predicate::ult, peer, p.info.getNumRanks());
+  failUnless(p, exists, MK_FAIL_PEER);
+  return p.select(exists, peer, p.ownRank());
 }
 
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-Value Lowering::agreeOnFailure() {
-  auto [barrier, threads] = getMeeting();
-  return create<mk_thread::AgreeOnFailureOp>(barrier, threads);
+Value sm::agreeOnFailure(PartitionBuilder &p) {
+  auto [barrier, threads] = p.getMeeting();
+  return p.create<mk_thread::AgreeOnFailureOp>(barrier, threads);
 }
 
-void Lowering::updateWaitFailed() {
-  if (waitFailed)
-    write(waitFailed, agreeOnFailure());
-}
-
-bool Lowering::mayBeWritten(const Buffer &buffer) {
-  if (buffer.arg < 0)
-    return mayBeWritten(*buffer.whenTrue) || mayBeWritten(*buffer.whenFalse);
-  return kernel.getArgKind(buffer.arg) != ArgKind::In;
+void sm::updateWaitFailed(PartitionBuilder &p) {
+  if (p.waitFailed)
+    p.write(p.waitFailed, agreeOnFailure(p));
 }
 
 /// Whether the number follows from parameters and the thread's place alone.
@@ -92,46 +70,49 @@ static bool isStable(Value value) {
          });
 }
 
-bool Lowering::isUncertain(memref::LoadOp op) {
-  if (!partition || !partition->isAncestor(op))
+/// Whether what is loaded, or from where, has no meaning after a failure.
+static bool isUncertain(PartitionBuilder &p, memref::LoadOp op) {
+  if (!p.partition || !p.partition->isAncestor(op))
     return false;
-  FailureOr<Buffer> from = buffer(op, op.getMemRef());
   // With checks an index that is wrong is found.
-  return succeeded(from) &&
-         (mayBeWritten(*from) || (!sites && !llvm::all_of(op.getIndices(), isStable)));
+  return !isNeverWritten(op.getMemRef()) ||
+         (!p.info.checked && !llvm::all_of(op.getIndices(), isStable));
 }
 
-bool Lowering::needsAgreement() {
-  if (isOneWarp())
+bool sm::needsAgreement(PartitionBuilder &p) {
+  if (p.isOneWarp())
     return false;
-  bool waits = static_cast<bool>(resources.prepare), loads = false;
-  partition.walk([&](Operation *op) {
+  bool waits = static_cast<bool>(p.info.resources.prepare), loads = false;
+  p.partition.walk([&](Operation *op) {
     waits |= isa<mk::WaitOp, PopOp>(op);
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      loads |= isUncertain(load);
+      loads |= isUncertain(p, load);
   });
   return waits && loads;
 }
 
-Value Lowering::loadIfFine(Type type, Value address, Value failed) {
+/// Zero if `failed` (i32) is not 0.
+static Value loadIfFine(PartitionBuilder &p, Type type, Value address, Value failed) {
   int64_t bytes = getElementBytes(type);
-  Type bits = b.getIntegerType(std::max<int64_t>(8 * bytes, 16));
-  Value value = loadWords(bits, address, bytes, failed, cint(bits, 0), /*inverted=*/true)[0];
-  Type own = b.getIntegerType(type.getIntOrFloatBitWidth());
-  value = resize(value, own);
-  return type == own ? value : Value(LLVM::BitcastOp::create(b, loc, type, value));
+  Type bits = p.b.getIntegerType(std::max<int64_t>(8 * bytes, 16));
+  Value value = p.loadWords(bits, address, bytes, failed, p.cint(bits, 0), /*inverted=*/true)[0];
+  Type own = p.b.getIntegerType(type.getIntOrFloatBitWidth());
+  value = p.resize(value, own);
+  return type == own ? value : Value(LLVM::BitcastOp::create(p.b, p.loc, type, value));
 }
 
-Value Lowering::loadScalar(memref::LoadOp op, Type type, Value address) {
-  if (isUncertain(op)) {
-    if (isOneWarp())
-      return loadIfFine(type, address, agreeOnFailure());
-    if (waitFailed)
-      return loadIfFine(type, address, read(waitFailed, i32));
+Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address) {
+  if (isUncertain(p, op)) {
+    if (p.isOneWarp())
+      return loadIfFine(p, type, address, agreeOnFailure(p));
+    if (p.waitFailed)
+      return loadIfFine(p, type, address, p.read(p.waitFailed, p.i32));
   }
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   if (ahead && isa<FloatType>(type))
-    address = add(address, resize(create<mk_thread::OwnZeroOp>(i32, thread).getResult(), i64));
-  return load(type, address);
+    address =
+        p.add(address,
+              p.resize(p.create<mk_thread::DivergentZeroOp>(p.i32, p.thread).getResult(), p.i64));
+  return p.load(type, address);
 }

@@ -3,7 +3,7 @@
 // Which instructions a product becomes: mk-thread-expand-products.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Lowerings.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -34,26 +34,24 @@ static int64_t getColumns(int64_t n, int64_t most) {
   return 0;
 }
 
-LogicalResult Lowering::lower(MmaFenceOp op) {
+static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
   // Zero needs no registers: the first product starts from nothing.
-  auto isHeld = [&](Value fragment) { return !isZero(scalar(fragment)); };
-  SmallVector<Value> words = packAll(llvm::filter_to_vector(op.getFragments(), isHeld)), results;
-  words = create<mk_thread::WgmmaFenceOp>(TypeRange(ValueRange(words)), words).getResults();
+  auto isHeld = [&](Value fragment) { return !isZero(p.scalar(fragment)); };
+  SmallVector<Value> words = p.packAll(llvm::filter_to_vector(op.getFragments(), isHeld)), results;
+  words = p.create<mk_thread::WgmmaFenceOp>(TypeRange(ValueRange(words)), words).getResults();
   for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults()))
-    isHeld(from) ? results.push_back(to) : set(to, scalar(from));
-  unpackAll(results, words);
-  return success();
+    isHeld(from) ? results.push_back(to) : p.set(to, p.scalar(from));
+  p.unpackAll(results, words);
 }
 
-LogicalResult Lowering::lower(MmaWaitOp op) {
-  SmallVector<Value> words = packAll(op.getFragments());
-  unpackAll(op.getResults(),
-            create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
-                .getResults());
-  return success();
+static void lowerMmaWait(MmaWaitOp op, PartitionBuilder &p) {
+  SmallVector<Value> words = p.packAll(op.getFragments());
+  p.unpackAll(op.getResults(),
+              p.create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
+                  .getResults());
 }
 
-LogicalResult Lowering::lower(MmaOp op) {
+static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
   RankedTensorType acc = op.getAcc().getType();
   auto tileOf = [](Value value) {
     if (auto staged = dyn_cast<StagedType>(value.getType()))
@@ -72,55 +70,58 @@ LogicalResult Lowering::lower(MmaOp op) {
                             << "; the matrix unit takes two of bf16, f16, f32 (as tf32), or "
                                "any of f8E4M3FN and f8E5M2";
   if (bytes != 2 && ((!inRegisters && transposeA) || transposeB))
-    return op.emitOpError()
-           << "of " << type
-           << " has an operand whose rows do not lie along the contraction; "
-              "the matrix unit takes these for 16-bit types only: store "
-           << (transposeB ? "the right operand as N x K and use transpose_b"
-                          : "the left operand as M x K");
+    return op.emitOpError() << "of " << type
+                            << " has an operand whose rows do not lie along the contraction; "
+                               "the matrix unit takes these for 16-bit types only: store "
+                            << (transposeB ? "the right operand as N x K and use transpose_b"
+                                           : "the left operand as M x K");
   if (bytes != 2 && inRegisters)
     return op.emitOpError() << "takes a left operand of " << type
                             << " in registers, where its elements lie in other "
                                "threads than those of an accumulator; stage it, "
                                "or convert it to bf16";
+  MatrixUnitAttr unit = getSm(op).getMatrixUnit();
   int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
-  int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = 32 / bytes;
-  int64_t most = getSm(op).getMatrixUnit().getColumns();
+  int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = unit.getKBytes() / bytes;
+  int64_t most = unit.getColumns();
   int64_t columns = getColumns(n, most), rowsOfGroup = m / warpgroups;
   if (!columns)
-    return op.emitOpError() << "has " << n
-                            << " columns, more than the " << most << " of one instruction of "
-                            << getSmTarget(op).getName()
-                            << " and no multiple of 64; the nearest are "
-                            << n / 64 * 64 << " and " << llvm::alignTo(n, 64);
+    return op.emitOpError() << "has " << n << " columns, more than the " << most
+                            << " of one instruction of " << getSmTarget(op).getName()
+                            << " and no multiple of 64; the nearest are " << n / 64 * 64 << " and "
+                            << llvm::alignTo(n, 64);
   if (k % stepK)
     return op.emitOpError() << "contracts " << k << " elements of " << type
-                            << ", no multiple of the " << stepK
-                            << " of one instruction";
+                            << ", no multiple of the " << stepK << " of one instruction";
 
   SmallVector<Value> left, sums;
-  bool isZeroSum = isZero(scalar(op.getAcc()));
+  bool isZeroSum = isZero(p.scalar(op.getAcc()));
   if (op.getAccumulate() && isZeroSum)
     return op.emitOpError() << "says when its accumulator counts, but that is "
                                "the constant zero";
   int64_t rowsOfA = a.getShape().end()[-2];
   if (!isZeroSum)
-    sums = elements(op.getAcc());
+    sums = p.elements(op.getAcc());
   if (inRegisters) {
-    left = packAll(op.getLhs());
+    left = p.packAll(op.getLhs());
   } else {
     // The warpgroup's own rows: chunks of 64 where columns lie along the contraction.
-    int64_t stride = (transposeA ? rowsOfGroup / 64 * rowsOfA : rowsOfGroup) * kChunkBytes;
-    Value address = scalar(op.getLhs());
-    left.push_back(warpgroups > 1 ? add(address, mul(group, stride)) : address);
+    int64_t stride =
+        (transposeA ? rowsOfGroup / unit.getRows() * rowsOfA : rowsOfGroup) * p.info.getChunk();
+    Value address = p.scalar(op.getLhs());
+    left.push_back(warpgroups > 1 ? p.add(address, p.mul(p.group, stride)) : address);
   }
-  Value right = scalar(op.getRhs()),
-        counts = op.getAccumulate() ? scalar(op.getAccumulate()) : Value();
-  auto product = create<mk_thread::ProductOp>(
+  Value right = p.scalar(op.getRhs()),
+        counts = op.getAccumulate() ? p.scalar(op.getAccumulate()) : Value();
+  auto product = p.create<mk_thread::ProductOp>(
       getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
       inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], sums, counts,
       /*transpose_left=*/!inRegisters && transposeA, /*transpose_right=*/transposeB);
-  set(op.getResult(), product.getResults());
+  p.set(op.getResult(), product.getResults());
   return success();
+}
+
+void sm::populateMatrixLowerings(LoweringTable &table) {
+  table.add(lowerMmaFence, lowerMmaWait, lowerMma);
 }

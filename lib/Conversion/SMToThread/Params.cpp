@@ -1,6 +1,5 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Multiples.h"
@@ -17,30 +16,30 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 
 /// A box of `rows` rows and a chunk's columns in a buffer.
-static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, TensorMapsAttr limits) {
-  if (buffer.getRank() < 2 || buffer.getRank() > limits.getRank())
+static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, SmAttr sm) {
+  if (buffer.getRank() < 2 || buffer.getRank() > sm.getTensorMaps().getRank())
     return {};
   SmallVector<int64_t> box(buffer.getRank(), 1);
-  box.end()[-1] = kChunkBytes / getElementBytes(buffer.getElementType());
+  box.end()[-1] = sm.getChunk() / getElementBytes(buffer.getElementType());
   box.end()[-2] = rows;
   return box;
 }
 
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  TensorMapsAttr limits = getSm(copy).getTensorMaps();
-  int64_t parts = llvm::divideCeil(rows, limits.getBox());
+  SmAttr sm = getSm(copy);
+  int64_t parts = llvm::divideCeil(rows, sm.getTensorMaps().getBox());
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
-  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, limits);
+  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, sm);
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   SmAttr sm = getSm(store);
   int64_t rows = store.getPosted() ? sm.getThresholds().getPostedRows()
                                    : countStoreRows(store.getTile().getType());
-  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm.getTensorMaps());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm);
 }
 
 bool sm::isEngineColumn(Value column, Type element) {
@@ -50,7 +49,7 @@ bool sm::isEngineColumn(Value column, Type element) {
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
-    if (copy.getTileType().getRank() == 1)
+    if (copy.isByElements())
       return; // by threads
     copies = true;
     byMaps &= !getCopyBox(copy).empty() &&
@@ -76,7 +75,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     }
   };
   kernel.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op); copy && copy.getTileType().getRank() > 1)
+    if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements())
       add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
@@ -87,8 +86,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-std::optional<unsigned> ParamLayout::findMap(unsigned arg,
-                                             ArrayRef<int64_t> box,
+std::optional<unsigned> ParamLayout::findMap(unsigned arg, ArrayRef<int64_t> box,
                                              bool peers) const {
   for (auto [i, map] : llvm::enumerate(peers ? peerMaps : maps))
     if (map.arg == arg && ArrayRef(map.box) == box)
@@ -96,8 +94,7 @@ std::optional<unsigned> ParamLayout::findMap(unsigned arg,
   return std::nullopt;
 }
 
-FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
-                                        const KernelResources &resources,
+FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel, const KernelResources &resources,
                                         int64_t minLoops, bool timeline) {
   ParamLayout layout;
   FailureOr<int64_t> cluster = findClusterSize(kernel);
@@ -108,10 +105,9 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
   int64_t maxMaps =
       std::min<int64_t>(MK_GPU_MAX_TENSOR_MAPS, getSm(kernel).getTensorMaps().getCount());
   if (int64_t(layout.maps.size()) > maxMaps)
-    return kernel.emitOpError()
-           << "copies in " << layout.maps.size()
-           << " ways that each need a tensor map; a kernel has "
-           << maxMaps << ": use fewer tile shapes or arguments";
+    return kernel.emitOpError() << "copies in " << layout.maps.size()
+                                << " ways that each need a tensor map; a kernel has " << maxMaps
+                                << ": use fewer tile shapes or arguments";
   abi::GpuParamCounts counts;
   counts.tensorMaps = layout.maps.size();
   counts.dims = kernel.getNumDims();
@@ -123,18 +119,16 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     counts.counterRanks.push_back(op.getResult().getType().getShape().size());
   counts.queues = resources.queues.size();
   counts.loops = std::max<size_t>(minLoops, resources.loops.size());
-  kernel.walk([&](TicketOp op) {
-    counts.loops = std::max<size_t>(counts.loops, op.getLoop() + 1);
-  });
+  kernel.walk(
+      [&](TicketOp op) { counts.loops = std::max<size_t>(counts.loops, op.getLoop() + 1); });
   counts.peers = kernel.getMeshOp().getNumRanks() != 1;
   counts.timeline = timeline;
   static_cast<abi::GpuParamLayout &>(layout) = abi::layOutGpuParams(counts);
   if (layout.bytes > MK_GPU_MAX_PARAM_BYTES)
-    return kernel.emitOpError()
-           << "has " << layout.bytes << " bytes of parameters (" << layout.maps.size()
-           << " tensor maps of " << MK_GPU_TENSOR_MAP_BYTES
-           << "); a launch takes " << MK_GPU_MAX_PARAM_BYTES
-           << ": use fewer tile shapes or arguments";
+    return kernel.emitOpError() << "has " << layout.bytes << " bytes of parameters ("
+                                << layout.maps.size() << " tensor maps of "
+                                << MK_GPU_TENSOR_MAP_BYTES << "); a launch takes "
+                                << MK_GPU_MAX_PARAM_BYTES << ": use fewer tile shapes or arguments";
   return layout;
 }
 
@@ -176,8 +170,8 @@ ScopeMemory::ScopeMemory(Operation *scope) {
       parts = offset;
     else if (piece.name == "swaps")
       swaps = offset;
-    else if (piece.name == "landing")
-      landing = offset;
+    else if (piece.name == "padding")
+      padding = offset;
     else if (piece.name == "sent")
       sent = offset;
     else

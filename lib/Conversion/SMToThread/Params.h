@@ -11,25 +11,19 @@
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 namespace mlir::mk::sm {
 
 namespace abi = ::mkernel::abi;
 
 using mk_thread::getElementBytes;
-/// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
-/// target's own instructions fix.
-using mk_thread::kChunkBytes;
-/// Rows of a block of an accumulator, and bytes of one buffer of a staging area.
-constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows * kChunkBytes;
 
 /// How an argument is described to the copy engine.
 struct TensorMap {
   unsigned arg;
   SmallVector<int64_t> box; // innermost last
-  bool peers = false;  // that of each rank
-  bool copies = false; // tiles come by it
+  bool peers = false;       // that of each rank
+  bool copies = false;      // tiles come by it
   bool operator==(const TensorMap &other) const {
     return arg == other.arg && box == other.box && peers == other.peers;
   }
@@ -41,18 +35,16 @@ struct ParamLayout : abi::GpuParamLayout {
   int64_t cluster = 1;                   // CTAs of one
 
   /// Number in `maps`, or in `peerMaps`.
-  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,
-                                  bool peers = false) const;
+  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box, bool peers = false) const;
 };
 
 /// Emits an error if the block does not fit. `timeline`: times are recorded.
-FailureOr<ParamLayout> layOutParams(KernelOp kernel,
-                                    const KernelResources &resources,
+FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &resources,
                                     int64_t minLoops, bool timeline);
 
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
-/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
+/// of columns. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 /// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
@@ -61,7 +53,6 @@ SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 constexpr int64_t kEngineBytes = 16;
 /// Whether tiles always begin at such a multiple if this is their column.
 bool isEngineColumn(Value column, Type element);
-
 
 /// A ring or a mailbox.
 struct Channel {
@@ -82,7 +73,7 @@ struct ScopeMemory {
       0; // of the barrier at which the sender says that it has sent what was posted; 0: none
   int64_t parts = 0,
           swaps = 0;   // of what other CTAs of the cluster send, and of the barriers of that
-  int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
+  int64_t padding = 0; // of the barrier of tiles that are padded when they have come; 0: none
 };
 
 } // namespace mlir::mk::sm

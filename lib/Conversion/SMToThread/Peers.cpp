@@ -5,7 +5,9 @@
 // network by commands for the proxy. Which of the two it is is known at run time.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Peers.h"
+#include "Faults.h"
+#include "Timeline.h"
 #include "mkernel/ABI/Command.h"
 #include "mkernel/ABI/Gpu.h"
 
@@ -15,116 +17,92 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-bool Lowering::hasPeers() { return kernel.getMeshOp().getNumRanks() != 1; }
-
-bool Lowering::hasNet() { return kernel.getMeshOp().hasNet(); }
-
-Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
+Value sm::rowsAt(PartitionBuilder &p, const Buffer &buffer, Value peer) {
   if (buffer.arg < 0)
-    return select(buffer.condition, rowsAt(*buffer.whenTrue, peer),
-                  rowsAt(*buffer.whenFalse, peer));
-  Value rows = loadParamHere(params.launch + offsetof(mk_gpu_launch, rows));
-  Value first = c64(buffer.arg * kernel.getMeshOp().getNumRanks());
-  return load(i64, add(rows, shl(add(first, peer), 3)));
+    return p.select(buffer.condition, rowsAt(p, *buffer.whenTrue, peer),
+                    rowsAt(p, *buffer.whenFalse, peer));
+  Value rows = p.loadParamHere(p.info.params.launch + offsetof(mk_gpu_launch, rows));
+  Value first = p.c64(buffer.arg * p.info.getNumRanks());
+  return p.load(p.i64, p.add(rows, p.shl(p.add(first, peer), 3)));
 }
 
-Buffer Lowering::atPeer(const Buffer &buffer, Value peer) {
+Buffer sm::atPeer(PartitionBuilder &p, const Buffer &buffer, Value peer) {
   Buffer result = buffer;
-  Value heap = heapOf(peer), own = heapOf(ownRank());
-  if (hasNet()) {
-    Value isMapped = cmp(Predicate::ne, heap, 0);
-    failUnless(isMapped, MK_FAIL_PEER);
-    heap = select(isMapped, heap, own);
+  Value heap = p.heapOf(peer), own = p.heapOf(p.ownRank());
+  if (p.info.hasNet()) {
+    Value isMapped = p.cmp(Predicate::ne, heap, 0);
+    failUnless(p, isMapped, MK_FAIL_PEER);
+    heap = p.select(isMapped, heap, own);
   }
-  result.away = sub(heap, own);
+  result.away = p.sub(heap, own);
   if (!buffer.type.getRank())
     return result;
   // After a failure it has none there.
-  result.rows = buffer.type.isDynamicDim(0) ? rowsAt(buffer, peer)
-                                            : c64(buffer.type.getDimSize(0));
-  result.rows = select(isFine(), result.rows, c64(0));
+  result.rows =
+      buffer.type.isDynamicDim(0) ? rowsAt(p, buffer, peer) : p.c64(buffer.type.getDimSize(0));
+  result.rows = p.select(p.isFine(), result.rows, p.c64(0));
   return result;
 }
 
-std::pair<Value, Value> Lowering::peerMap(const Buffer &buffer,
-                                          ArrayRef<int64_t> box, Value peer) {
-  Value number = mapNumber(buffer, box, /*peers=*/true);
+std::pair<Value, Value> sm::peerMap(PartitionBuilder &p, const Buffer &buffer,
+                                    ArrayRef<int64_t> box, Value peer) {
+  Value number = mapNumber(p, buffer, box, /*peers=*/true);
   if (!number)
     return {};
-  number = add(mul(resize(number, i64), kernel.getMeshOp().getNumRanks()), peer);
-  auto field = [&](int64_t offset) { return loadParamHere(params.launch + offset); };
+  number = p.add(p.mul(p.resize(number, p.i64), p.info.getNumRanks()), peer);
+  auto field = [&](int64_t offset) { return p.loadParamHere(p.info.params.launch + offset); };
   Value maps = field(offsetof(mk_gpu_launch, peer_maps));
   Value valid = field(offsetof(mk_gpu_launch, peer_maps_valid));
-  Value word = load(i32, add(valid, shl(number, 2)));
-  return {add(maps, mul(number, MK_GPU_TENSOR_MAP_BYTES)),
-          cmp(Predicate::ne, word, 0)};
+  Value word = p.load(p.i32, p.add(valid, p.shl(number, 2)));
+  return {p.add(maps, p.mul(number, MK_GPU_TENSOR_MAP_BYTES)), p.cmp(Predicate::ne, word, 0)};
 }
 
-//===----------------------------------------------------------------------===//
-// Signals
-//===----------------------------------------------------------------------===//
-
-Value Lowering::readRank() {
-  if (!partition || !isMover())
-    return ownRank();
+Value sm::readRank(PartitionBuilder &p) {
+  if (!p.isMover())
+    return p.ownRank();
   // Two words are read together.
   constexpr int64_t at = offsetof(mk_gpu_launch, zero_words);
   static_assert(at % 8 == 0 && offsetof(mk_gpu_launch, rank) == at + 4);
-  return shr(launchFieldHere(at), 32);
+  return p.shr(p.launchFieldHere(at), 32);
 }
 
-Value Lowering::commandTeam() {
+Value sm::commandTeam(PartitionBuilder &p) {
   constexpr int64_t firstMover = MK_CMD_TEAMS - WarpsOp::kMostMovers;
-  if (partition && partition.getTeams() > 1)
-    return shl(group, MK_CMD_TEAM_SHIFT);
-  if (partition && isMover())
-    return c32((firstMover + mover) << MK_CMD_TEAM_SHIFT);
+  if (p.partition && p.partition.getTeams() > 1)
+    return p.shl(p.group, MK_CMD_TEAM_SHIFT);
+  if (p.isMover())
+    return p.c32((firstMover + p.mover) << MK_CMD_TEAM_SHIFT);
   return {};
 }
 
-void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
-                     bool strong, std::optional<LinkKind> via, bool relaxed) {
-  bool net = peer && hasNet() && via != LinkKind::Link;
-  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, relaxed, peer,
-                             net ? cta : Value(), net && strong, net ? commandTeam() : Value(),
-                             net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
-                             net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
-}
-
-void Lowering::awaitPuts() {
-  barrierPartition();
-  ifThen(eq(partitionThread, 0), [&] {
-    create<mk_thread::AwaitCommandsOp>(cta, makeReport(MK_WAIT_PUTS, 0),
-                                       makeWaitSpan(MK_WAIT_PUTS, 0));
+void sm::awaitPuts(PartitionBuilder &p) {
+  p.barrierPartition();
+  p.ifThen(p.eq(p.partitionThread, 0), [&] {
+    p.create<mk_thread::AwaitCommandsOp>(p.cta, p.makeReport(MK_WAIT_PUTS, 0),
+                                         makeWaitSpan(p, MK_WAIT_PUTS, 0));
   });
-  barrierPartition();
-}
-
-void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
-                            int64_t kind, int64_t number, Value count, Value leader) {
-  bool net = array.scope == MemScope::Sys && hasNet();
-  create<mk_thread::AwaitSignalOp>(array.scope, array.param, element, net, wanted,
-                                   resize(count, i32), leader ? resize(leader, i32) : Value(),
-                                   makeReport(kind, number), makeWaitSpan(kind, number));
+  p.barrierPartition();
 }
 
 //===----------------------------------------------------------------------===//
 // Opening and closing a launch
 //===----------------------------------------------------------------------===//
 
-void Lowering::tellPeers(int64_t param, bool unlessAborted) {
-  bool net = hasNet();
-  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, unlessAborted,
-                                 net ? cta : Value(), net ? commandTeam() : Value(),
-                                 net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
-                                 net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
+void sm::notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
+  bool net = p.info.hasNet();
+  p.create<mk_thread::NotifyPeersOp>(
+      p.info.getNumRanks(), param, unlessAborted, net ? p.cta : Value(),
+      net ? commandTeam(p) : Value(),
+      net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+      net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
 
-void Lowering::awaitReady(Value peer) {
-  if (!readySeen)
-    readySeen = variable(i32, c32(0));
-  Value known = create<mk_thread::AwaitPeerOp>(
-      peer, kernel.getMeshOp().getNumRanks(), params.ready, hasNet(), add(epoch, 1),
-      read(readySeen, i32), makeReport(MK_WAIT_READY, 0), makeWaitSpan(MK_WAIT_READY, 0));
-  write(readySeen, known);
+void sm::awaitReady(PartitionBuilder &p, Value peer) {
+  if (!p.readySeen)
+    p.readySeen = p.variable(p.i32, p.c32(0));
+  Value known = p.create<mk_thread::AwaitPeerOp>(
+      peer, p.info.getNumRanks(), p.info.params.ready, p.info.hasNet(), p.add(p.epoch, 1),
+      p.read(p.readySeen, p.i32), p.makeReport(MK_WAIT_READY, 0),
+      makeWaitSpan(p, MK_WAIT_READY, 0));
+  p.write(p.readySeen, known);
 }

@@ -5,7 +5,11 @@
 // mk-thread-expand-runs.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Bounds.h"
+#include "Faults.h"
+#include "Lowerings.h"
+#include "Peers.h"
+#include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
@@ -14,7 +18,10 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange also) {
+/// `pipeline`: its cursors; null in a mover, which has no slots.
+/// `also`: peers that get the same.
+static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeline,
+                             ValueRange also = {}) {
   Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
@@ -23,121 +30,150 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange als
                             << " does not; use f32, "
                                "f64, bf16, f16, i32 or i64";
   // What this CTA has written is read by the engine, or by others.
-  finishStores();
+  p.finishStores();
   if (Value rows = op.getRows()) {
-    barrierPartition();
-    Value thread = readThreadInPartition();
+    p.barrierPartition();
+    Value thread = p.readThreadInPartition();
     auto type = cast<RankedTensorType>(rows.getType());
-    Places places(*this, type, thread);
-    SmallVector<Value> values(elements(rows));
+    Places places(p, type, thread);
+    SmallVector<Value> values(p.elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
       Place where = places.at(i);
-      Value at = add(add(sharedBase, memory.exchange), shl(places.number(where), 2));
-      storeWords(value, at, 4, where.exists ? resize(where.exists, i32) : Value());
+      Value at = p.add(p.add(p.sharedBase, p.memory.exchange), p.shl(places.number(where), 2));
+      p.storeWords(value, at, 4, where.exists ? p.resize(where.exists, p.i32) : Value());
     }
   }
-  fenceAsync();
-  barrierPartition();
+  p.fenceAsync();
+  p.barrierPartition();
   // Null: this rank, which is the only one.
-  Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
+  Value peer = p.info.hasPeers() ? existingPeer(p, p.scalar(op.getPeer())) : Value();
   SmallVector<Value> peers{peer};
   for (Value more : also)
-    peers.push_back(existingPeer(scalar(more)));
-  beginSpan(SpanClock::Op, peer ? peer : c64(0));
+    peers.push_back(existingPeer(p, p.scalar(more)));
+  beginSpan(p, SpanClock::Op, peer ? peer : p.c64(0));
   // What is checked is checked before anything else is read: it takes registers.
-  Value list = op.getRows() ? add(sharedBase, memory.exchange) : Value();
-  checkPut(op, MK_READ_ARGUMENT, list);
+  Value list = op.getRows() ? p.add(p.sharedBase, p.memory.exchange) : Value();
+  checkPut(p, op, MK_READ_ARGUMENT, list);
   if (peer)
-    llvm::for_each(peers, [&](Value each) { awaitReady(each); });
+    llvm::for_each(peers, [&](Value each) { awaitReady(p, each); });
   for (Value each : peers)
-    checkPut(op, MK_WRITTEN_ARGUMENT, list, each);
+    checkPut(p, op, MK_WRITTEN_ARGUMENT, list, each);
   Value signal = op.getSignal(), element_;
   if (signal)
-    element_ = signalElement(op, signal, op.getSignalIndex());
+    element_ = signalElement(p, op, signal, op.getSignalIndex());
   // Each thread has looked at some rows.
-  if (list && sites)
-    barrierPartition();
-  FailureOr<Buffer> from = buffer(op, op.getSource());
-  FailureOr<Buffer> to = buffer(op, op.getDest());
-  if (failed(from) || failed(to))
-    return failure();
-  SmallVector<Value> sizes = scalars(op.getSizes());
+  if (list && p.info.checked)
+    p.barrierPartition();
+  Buffer from = getBuffer(p, op, op.getSource()), to = getBuffer(p, op, op.getDest());
+  SmallVector<Value> sizes = p.scalars(op.getSizes());
   if (op.getRows())
-    sizes[0] = minS(sizes[0], c64(cast<RankedTensorType>(op.getRows().getType()).getNumElements()));
-  Value source = elementAddress(*from, scalars(op.getSrcOffsets()));
-  Value dest = elementAddress(*to, scalars(op.getDstOffsets()));
-  SmallVector<Value> fromStrides = byteStrides(*from), toStrides = byteStrides(*to);
+    sizes[0] =
+        p.minS(sizes[0], p.c64(cast<RankedTensorType>(op.getRows().getType()).getNumElements()));
+  Value source = elementAddress(p, from, p.scalars(op.getSrcOffsets()));
+  Value dest = elementAddress(p, to, p.scalars(op.getDstOffsets()));
+  SmallVector<Value> fromStrides = byteStrides(p, from), toStrides = byteStrides(p, to);
   // What is not added may be elements of any type of the size.
-  Type unit = adds ? element : b.getIntegerType(8 * getElementBytes(element));
-  auto runs =
-      create<mk_thread::PlanRunsOp>(i32, i64, i1, SmallVector<Type>(sizes.size(), i32), source,
-                                    dest, sizes, fromStrides, toStrides, unit, bool(list));
-  Value count = select(isFine(), runs.getCount(), c32(0));
+  Type unit = adds ? element : p.b.getIntegerType(8 * getElementBytes(element));
+  auto runs = p.create<mk_thread::PlanRunsOp>(p.i32, p.i64, p.i1,
+                                              SmallVector<Type>(sizes.size(), p.i32), source, dest,
+                                              sizes, fromStrides, toStrides, unit, bool(list));
+  Value count = p.select(p.isFine(), runs.getCount(), p.c32(0));
 
   auto raiseEach = [&] {
     bool together = peers.size() > 1;
     if (together)
-      fence(MemScope::Sys);
+      p.fence(MemScope::Sys);
     for (Value each : peers)
-      raise(signalArray(signal), element_, 1, each, op.getStrong(), LinkKind::Link,
-            /*relaxed=*/together);
+      raiseSignal(p, signalArray(p, signal), element_, 1, each, op.getStrong(), LinkKind::Link,
+                  /*relaxed=*/together);
   };
   auto copyTo = [&](Value dest, ValueRange others = {}) {
     mk_thread::SlotsAttr slots;
     SmallVector<Value> places;
     if (pipeline) {
-      slots = mk_thread::SlotsAttr::get(b.getContext(), memory.puts, memory.putBarriers,
-                                        memory.putSlots, memory.putSlotBytes);
-      for (const Cursor &cursor : {cursors[pipeline.getLoad()], cursors[pipeline.getStore()]})
+      slots = mk_thread::SlotsAttr::get(p.b.getContext(), p.memory.puts, p.memory.putBarriers,
+                                        p.memory.putSlots, p.memory.putSlotBytes);
+      for (const PartitionBuilder::Cursor &cursor :
+           {p.cursor(pipeline.getLoad()), p.cursor(pipeline.getStore())})
         places.append({cursor.stage, cursor.phase});
     }
     SmallVector<Value> now =
-        llvm::map_to_vector(places, [&](Value place) { return read(place, i32); });
-    auto copy = create<mk_thread::CopyRunsOp>(
-        SmallVector<Type>(places.size(), i32), source, dest, count, runs.getRun(), runs.getPlaces(),
-        fromStrides, toStrides, list, others, unit, adds, runs.getAligned(), partitionThread,
-        partition.getNumThreads(), slots, now,
-        pipeline ? makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
+        llvm::map_to_vector(places, [&](Value place) { return p.read(place, p.i32); });
+    auto copy = p.create<mk_thread::CopyRunsOp>(
+        SmallVector<Type>(places.size(), p.i32), source, dest, count, runs.getRun(),
+        runs.getPlaces(), fromStrides, toStrides, list, others, unit, adds, runs.getAligned(),
+        p.partitionThread, p.partition.getNumThreads(), slots, now,
+        pipeline ? p.makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
     for (auto [place, next] : llvm::zip(places, copy.getNext()))
-      write(place, next);
+      p.write(place, next);
     if (signal)
-      once(raiseEach);
+      p.elect(raiseEach);
   };
   if (!peer) {
     copyTo(dest);
     return success();
   }
-  Value heap = heapOf(peer), isMapped = cmp(Predicate::ne, heap, 0);
+  Value heap = p.heapOf(peer), isMapped = p.cmp(Predicate::ne, heap, 0);
   auto across = [&] {
-    Value offset = sub(dest, heapOf(ownRank()));
-    copyTo(add(offset, heap), llvm::map_to_vector(ArrayRef(peers).drop_front(), [&](Value each) {
-             return add(offset, heapOf(each));
+    Value offset = p.sub(dest, p.heapOf(p.ownRank()));
+    copyTo(p.add(offset, heap), llvm::map_to_vector(ArrayRef(peers).drop_front(), [&](Value each) {
+             return p.add(offset, p.heapOf(each));
            }));
   };
   auto byCommands = [&] {
     if (adds)
-      return failUnless(cbool(false), MK_FAIL_PEER);
-    ifThen(eq(partitionThread, 0), [&] {
+      return failUnless(p, p.cbool(false), MK_FAIL_PEER);
+    p.ifThen(p.eq(p.partitionThread, 0), [&] {
       Value slot;
       if (signal)
-        slot = add(loadParam(signalArray(signal).param + abi::kSignalSlot, i64), element_);
-      create<mk_thread::SendRunsOp>(
+        slot = p.add(p.loadParam(signalArray(p, signal).param + abi::kSignalSlot, p.i64), element_);
+      p.create<mk_thread::SendRunsOp>(
           source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides, list, peer,
-          cta, slot, signal && op.getStrong(), commandTeam(), makeReport(MK_WAIT_COMMAND, 0),
-          makeWaitSpan(MK_WAIT_COMMAND, 0));
+          p.cta, slot, signal && op.getStrong(), commandTeam(p), p.makeReport(MK_WAIT_COMMAND, 0),
+          makeWaitSpan(p, MK_WAIT_COMMAND, 0));
     });
   };
   for (Value each : ArrayRef(peers).drop_front())
-    isMapped = and_(isMapped, cmp(Predicate::ne, heapOf(each), 0));
-  if (!hasNet()) {
+    isMapped = p.and_(isMapped, p.cmp(Predicate::ne, p.heapOf(each), 0));
+  if (!p.info.hasNet()) {
     across();
   } else if (op.getVia() == LinkKind::Link) {
-    failUnless(isMapped, MK_FAIL_PEER);
-    ifThen(isMapped, across);
+    failUnless(p, isMapped, MK_FAIL_PEER);
+    p.ifThen(isMapped, across);
   } else if (op.getVia() == LinkKind::Net) {
     byCommands();
   } else {
-    ifThenElse(isMapped, across, byCommands);
+    p.ifThenElse(isMapped, across, byCommands);
   }
   return success();
+}
+
+// Puts here and across links are complete when their threads have done them.
+template <typename OpT> static void lowerFence(OpT op, PartitionBuilder &p) {
+  p.finishStores();
+  if (p.info.hasNet())
+    awaitPuts(p);
+  else
+    p.barrierPartition();
+}
+
+/// A put that stands in another op, or alone.
+static LogicalResult emitTimedPut(PartitionBuilder &p, Operation *op, PipelinePutOp pipeline,
+                                  ValueRange also = {}) {
+  p.currentOp = op;
+  LogicalResult result = emitPut(p, cast<PutOp>(op), pipeline, also);
+  p.currentOp = op;
+  endSpan(p, SpanClock::Op, MK_TIMELINE_PUT);
+  return result;
+}
+
+void sm::populatePutLowerings(LoweringTable &table) {
+  table.add([](PutOp op, PartitionBuilder &p) { return emitTimedPut(p, op, {}); },
+            [](PipelinePutOp op, PartitionBuilder &p) {
+              return emitTimedPut(p, &op.getBody().front().front(), op);
+            },
+            [](MulticastOp op, PartitionBuilder &p) {
+              return emitTimedPut(p, &op.getBody().front().front(), {}, op.getAlso());
+            },
+            lowerFence<FenceOp>, lowerFence<SettleOp>);
 }

@@ -4,7 +4,9 @@
 // behind their own: roles stand behind those that name them.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Peers.h"
+#include "Structure.h"
+#include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
@@ -12,112 +14,41 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-SmallVector<int64_t> Lowering::findCtas(ArrayRef<unsigned> roles) {
-  SmallVector<std::pair<int64_t, int64_t>> ranges; // first and count
-  for (unsigned role : roles) {
-    auto [first, count] = ctasOf(role);
-    ranges.push_back({first, count});
-  }
-  llvm::sort(ranges);
-  SmallVector<int64_t> found;
-  for (auto [first, count] : ranges) {
-    // Those that follow each other are one range.
-    if (!found.empty() && found.end()[-2] + found.back() == first)
-      found.back() += count;
-    else if (count)
-      found.append({first, count});
-  }
-  return found;
-}
-
-CtaRange Lowering::ctasOf(unsigned role) {
-  return getCtaRange(kernel, ctas, RoleOp(resources.roles[role]).getSymName());
-}
-
 // What the kernel computes outside of roles, each side computes for itself: the
 // producer has no registers for what only the consumer needs.
-LogicalResult Lowering::emitSide(PartitionKind kind) {
-  readThread();
-  partition = {}; // not what the code before is of
-  partitionThread = kind == PartitionKind::Producer ? lane : sub(thread, 128);
-  loadParams();
-  if (failed(emitKernelScalars()))
-    return failure();
-  bool consumer = kind == PartitionKind::Consumer;
-  if (resources.prepare) {
-    roleNumber = -1;
-    ctaInRole = resize(cta, i64);
-    if (PartitionOp op = findPartition(resources.prepare, kind);
-        op && failed(emitPartition(op, resources.prepare)))
+static LogicalResult emitKernelScalars(PartitionBuilder &p) {
+  KernelOp kernel = p.info.getKernel();
+  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
+    p.set(kernel.getDim(d), p.loadParam(p.info.params.dims + 8 * d, p.i64));
+  for (Operation &op : kernel.getBody().front()) {
+    // Declarations have places among the parameters; requirements are checked
+    // before the launch.
+    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp, WarpsOp, SharedMemoryOp>(
+            op))
+      continue;
+    if (failed(p.emit(&op)))
       return failure();
-    readEpoch();
-    if (consumer) {
-      IntegerAttr threads = b.getI64IntegerAttr(getNumThreads() - 128);
-      auto once =
-          create<mk_thread::OnceOp>(partitionThread, c32(warps.getBarrier("consumer")), threads);
-      within(once.getBody(), [&] {
-        // The last CTA lets the peers in.
-        within(create<mk_thread::LastArrivalOp>(/*moved=*/false, epoch, 1).getBody(), [&] {
-          if (hasPeers())
-            tellPeers(params.ready);
-        });
-      });
-    }
-    awaitPrepared();
-  } else if (consumer && hasPeers()) {
-    ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
   }
-  for (StringRef name : warps.getOrder().getAsValueRange<FlatSymbolRefAttr>())
-    if (failed(emitRole(*resources.roleIndex(name), kind)))
-      return failure();
-  return success();
-}
-
-// A warp that begins with the kernel, and runs one role beside that of its CTA.
-LogicalResult Lowering::emitMover(int64_t number) {
-  StringRef name = cast<FlatSymbolRefAttr>((*warps.getMovers())[number]).getValue();
-  readThread();
-  partitionThread = lane;
-  mover = number;
-  partition = findPartition(resources.roles[*resources.roleIndex(name)], PartitionKind::Mover);
-  openTracks(/*ofMover=*/true);
-  loadParams();
-  if (failed(emitKernelScalars()))
-    return failure();
-  if (resources.prepare) {
-    roleNumber = -1;
-    readEpoch();
-    awaitPrepared();
-  }
-  if (failed(emitRole(*resources.roleIndex(name), PartitionKind::Mover)))
-    return failure();
-  closeTracks(/*ofMover=*/true);
-  if (!facts.onlyMoversCommunicate)
-    return success();
-  // Long before products end peers know that nothing more comes from here.
-  readEpoch();
-  within(create<mk_thread::OnceOp>(lane, Value(), IntegerAttr()).getBody(), [&] {
-    within(create<mk_thread::LastArrivalOp>(/*moved=*/true, epoch, warps.getNumMovers()).getBody(),
-           [&] { tellPeers(params.done, /*unlessAborted=*/true); });
-  });
+  p.currentOp = nullptr;
   return success();
 }
 
 /// All CTAs have run mk.prepare.
-void Lowering::awaitPrepared() {
-  create<mk_thread::AwaitPreparedOp>(epoch, makeReport(MK_WAIT_GRID, 0),
-                                     makeWaitSpan(MK_WAIT_GRID, 0));
+static void awaitPrepared(PartitionBuilder &p) {
+  p.create<mk_thread::AwaitPreparedOp>(p.epoch, p.makeReport(MK_WAIT_GRID, 0),
+                                       makeWaitSpan(p, MK_WAIT_GRID, 0));
 }
 
-LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
-  RoleOp role = resources.roles[number];
+static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKind kind) {
+  RoleOp role = p.info.resources.roles[number];
   for (SyncWarpsOp sync : role.getBody().getOps<SyncWarpsOp>()) {
     SmallVector<unsigned> from;
     for (StringRef name : sync.getFrom().getAsValueRange<FlatSymbolRefAttr>())
-      from.push_back(*resources.roleIndex(name));
-    within(create<mk_thread::ByCtasOp>(cta, findCtas(from)).getBody(), [&] {
-      fenceAsyncShared();
-      barrier(c32(warps.getBarrier("cta")), 32 + 32 * warps.getConsumer());
+      from.push_back(*p.info.resources.roleIndex(name));
+    p.within(p.create<mk_thread::ByCtasOp>(p.cta, p.info.findCtas(from)).getBody(), [&] {
+      p.fenceAsyncShared();
+      p.barrier(p.c32(p.info.getWarps().getBarrier("cta")),
+                kWarpThreads * (1 + p.info.getWarps().getConsumer()));
     });
   }
   PartitionOp op = findPartition(role, kind);
@@ -125,20 +56,86 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
     return success();
   LogicalResult result = success();
   auto body = [&] {
-    roleNumber = number;
-    ctaInRole = resize(sub(cta, ctasOf(number).first), i64);
-    result = emitPartition(op, role);
+    Value cta = p.resize(p.sub(p.cta, p.info.ctasOf(number).first), p.i64);
+    result = emitPartition(p, op, role, number, cta);
   };
   SmallVector<unsigned> members;
-  for (auto [i, other] : llvm::enumerate(resources.roles))
+  for (auto [i, other] : llvm::enumerate(p.info.resources.roles))
     if (i == number || isFollowedBy(other, role))
       members.push_back(i);
   int64_t all = 0;
   for (unsigned member : members)
-    all += ctasOf(member).count;
-  if (all == countGrid(kernel, ctas))
+    all += p.info.ctasOf(member).count;
+  if (all == p.info.countCtas())
     body();
   else
-    within(create<mk_thread::ByCtasOp>(cta, findCtas(members)).getBody(), body);
+    p.within(p.create<mk_thread::ByCtasOp>(p.cta, p.info.findCtas(members)).getBody(), body);
   return result;
+}
+
+LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
+  p.readThread();
+  p.partitionThread = kind == PartitionKind::Producer ? p.lane : p.sub(p.thread, kWarpgroupThreads);
+  if (failed(emitKernelScalars(p)))
+    return failure();
+  bool consumer = kind == PartitionKind::Consumer;
+  if (p.info.resources.prepare) {
+    Value cta = p.resize(p.cta, p.i64);
+    if (PartitionOp op = findPartition(p.info.resources.prepare, kind);
+        op && failed(emitPartition(p, op, p.info.resources.prepare, /*number=*/-1, cta)))
+      return failure();
+    p.readEpoch();
+    if (consumer) {
+      IntegerAttr threads = p.b.getI64IntegerAttr(p.info.getNumConsumers());
+      auto elected = p.create<mk_thread::ElectOp>(
+          p.partitionThread, p.c32(p.info.getWarps().getBarrier("consumer")), threads);
+      p.within(elected.getBody(), [&] {
+        // The last CTA lets the peers in.
+        p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/false, p.epoch, 1).getBody(), [&] {
+          if (p.info.hasPeers())
+            notifyPeers(p, p.info.params.ready);
+        });
+      });
+    }
+    awaitPrepared(p);
+  } else if (consumer && p.info.hasPeers()) {
+    p.ifThen(p.and_(p.eq(p.cta, 0), p.eq(p.thread, kWarpgroupThreads)),
+             [&] { notifyPeers(p, p.info.params.ready); });
+  }
+  for (StringRef name : p.info.getWarps().getOrder().getAsValueRange<FlatSymbolRefAttr>())
+    if (failed(emitRole(p, *p.info.resources.roleIndex(name), kind)))
+      return failure();
+  return success();
+}
+
+// A warp that begins with the kernel, and runs one role beside that of its CTA.
+LogicalResult sm::emitMover(PartitionBuilder p, int64_t number) {
+  StringRef name = cast<FlatSymbolRefAttr>((*p.info.getWarps().getMovers())[number]).getValue();
+  p.readThread();
+  p.partitionThread = p.lane;
+  p.mover = number;
+  unsigned role = *p.info.resources.roleIndex(name);
+  p.partition = findPartition(p.info.resources.roles[role], PartitionKind::Mover);
+  openTracks(p);
+  if (failed(emitKernelScalars(p)))
+    return failure();
+  if (p.info.resources.prepare) {
+    p.readEpoch();
+    awaitPrepared(p);
+  }
+  p.roleNumber = role;
+  if (failed(emitRole(p, role, PartitionKind::Mover)))
+    return failure();
+  closeTracks(p);
+  if (!p.info.onlyMoversCommunicate)
+    return success();
+  // Long before products end peers know that nothing more comes from here.
+  p.readEpoch();
+  p.within(p.create<mk_thread::ElectOp>(p.lane, Value(), IntegerAttr()).getBody(), [&] {
+    p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/true, p.epoch,
+                                                p.info.getWarps().getNumMovers())
+                 .getBody(),
+             [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
+  });
+  return success();
 }

@@ -1,5 +1,5 @@
 //===- SMToThread.cpp - A kernel becomes code of one thread -----------------===//
-#include "Lowering.h"
+#include "Structure.h"
 #include "VerifyInput.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
@@ -29,7 +29,7 @@ static json::Object describe(KernelOp kernel, const KernelResources &resources,
       json::Object about{{"arg", map.arg},
                          {"box", json::Array(map.box)},
                          {"copies", map.copies},
-                         {"swizzle", sm::kChunkBytes}};
+                         {"swizzle", getSm(kernel).getChunk()}};
       if (variant.needs == kTensorMaps.needs && map.copies && mayPack(kernel, map.arg))
         about["packs"] = true;
       array.push_back(std::move(about));
@@ -39,10 +39,9 @@ static json::Object describe(KernelOp kernel, const KernelResources &resources,
   return json::Object{{"name", variant.name},
                       {"needs", variant.needs},
                       {"threads", threads},
-                      {"cooperative",
-                       !resources.signals.empty() || !resources.queues.empty() ||
-                           resources.prepare ||
-                           kernel.getMeshOp().getNumRanks() != 1},
+                      {"cooperative", !resources.signals.empty() || !resources.queues.empty() ||
+                                          resources.prepare ||
+                                          kernel.getMeshOp().getNumRanks() != 1},
                       {"shared_bytes", sharedBytes},
                       {"param_bytes", params.bytes},
                       {"workspace_bytes", 0},
@@ -51,8 +50,7 @@ static json::Object describe(KernelOp kernel, const KernelResources &resources,
 }
 
 namespace {
-struct ConvertSMToThreadPass
-    : mk::impl::ConvertSMToThreadPassBase<ConvertSMToThreadPass> {
+struct ConvertSMToThreadPass : mk::impl::ConvertSMToThreadPassBase<ConvertSMToThreadPass> {
   using ConvertSMToThreadPassBase::ConvertSMToThreadPassBase;
 
   LogicalResult convert(KernelOp kernel) {
@@ -62,36 +60,30 @@ struct ConvertSMToThreadPass
     if (failed(ctas))
       return failure();
     mk_sm::SharedMemoryOp shared = *kernel.getBody().getOps<mk_sm::SharedMemoryOp>().begin();
-    bool timeline = shared.getTracks(), byThreads = shared.getCopiers();
+    bool timeline = shared.getTracks();
     const auto &resources = getChildAnalysis<KernelResources>(kernel);
     FailureOr<sm::ParamLayout> params = sm::layOutParams(kernel, resources, loops, timeline);
     if (failed(params))
       return failure();
-    sm::Lowering lowering(kernel, *ctas, *params, shared);
-    lowering.byThreads = byThreads;
     SiteTable sites;
-    if (bounds)
-      lowering.sites = &sites;
-    if (timeline)
-      lowering.places = &sites;
-    if (failed(lowering.run()))
+    sm::KernelInfo info(kernel, resources, *ctas, *params, shared, bounds ? &sites : nullptr,
+                        timeline ? &sites : nullptr);
+    if (failed(sm::emitKernel(info)))
       return failure();
-    json::Object about =
-        describe(kernel, resources, byThreads ? kAnyStrides : kTensorMaps, *params,
-                 lowering.getNumThreads(), shared.getBytes());
+    json::Object about = describe(kernel, resources, info.byThreads ? kAnyStrides : kTensorMaps,
+                                  *params, info.getNumThreads(), shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
-      about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},
-                                       {"tracks", lowering.getNumTracks()}};
+      about["timeline"] =
+          json::Object{{"records", MK_TIMELINE_RECORDS}, {"tracks", info.getNumTracks()}};
     if (!sites.empty())
       about["sites"] = sites.describe();
     std::string text;
     llvm::raw_string_ostream(text) << json::Value(std::move(about));
     OpBuilder b(kernel);
-    LLVM::GlobalOp::create(
-        b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
-        /*isConstant=*/true, LLVM::Linkage::Internal, "mk_gpu",
-        b.getStringAttr(text));
+    LLVM::GlobalOp::create(b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
+                           /*isConstant=*/true, LLVM::Linkage::Internal, "mk_gpu",
+                           b.getStringAttr(text));
     kernel.erase();
     return success();
   }

@@ -5,7 +5,9 @@
 // (mk-thread-expand-sender).
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Sender.h"
+#include "Peers.h"
+#include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
@@ -13,63 +15,67 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-void Lowering::awaitSent() {
-  if (posting && warps.getSender())
-    create<mk_thread::HurrySenderOp>(
-        offsetOf("post"), partitionThread, read(cursors[posting].phase, i32),
-        b.getI64IntegerAttr(memory.sent), makeReport(MK_WAIT_COPY, -1));
+void sm::awaitSent(PartitionBuilder &p) {
+  if (p.posting && p.info.getWarps().getSender())
+    p.create<mk_thread::FlushSenderOp>(
+        p.info.offsetOf("post"), p.partitionThread, p.read(p.cursor(p.posting).phase, p.i32),
+        p.b.getI64IntegerAttr(p.memory.sent), p.makeReport(MK_WAIT_COPY, -1));
 }
 
-void Lowering::hurrySender() {
-  if (posting && warps.getSender())
-    create<mk_thread::HurrySenderOp>(offsetOf("post"), partitionThread, Value(), IntegerAttr(),
-                                     mk_thread::ReportAttr());
+void sm::flushSender(PartitionBuilder &p) {
+  if (p.posting && p.info.getWarps().getSender())
+    p.create<mk_thread::FlushSenderOp>(p.info.offsetOf("post"), p.partitionThread, Value(),
+                                       IntegerAttr(), mk_thread::ReportAttr());
 }
 
-void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
-  Value element = op.getSignal() ? signalElement(op, op.getSignal(), op.getSignalIndex()) : c64(0);
+void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
+  Value element =
+      op.getSignal() ? signalElement(p, op, op.getSignal(), op.getSignalIndex()) : p.c64(0);
   // The signal releases what the consumer has had the engine store itself, too.
-  WalkResult sendsItself = partition.walk([](mk_sm::StoreOp other) {
-    return other.getPosted() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  if (op.getSignal() && sendsItself.wasInterrupted())
-    ifThen(eq(and_(thread, 127), 0),
-           [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
-  barrierPartition();
-  int64_t number = llvm::find(facts.posted, op) - facts.posted.begin() + 1;
-  create<mk_thread::PostTileOp>(
-      number, offsetOf("post"), warps.getBarrier("request"), partitionThread, resize(sends, i32),
-      element, scalars(op.getOffsets()), peers,
-      op.getSignal() ? makeSignalSpan(op.getSignal()) : mk_thread::SpanAttr());
-  advance(op.getPosting());
+  bool sendsItself =
+      holdsAny(p.partition, [](mk_sm::StoreOp other) { return !other.getPosted(); });
+  if (op.getSignal() && sendsItself)
+    p.ifThen(p.eq(p.and_(p.thread, kWarpgroupThreads - 1), 0),
+             [&] { p.create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
+  p.barrierPartition();
+  int64_t number = llvm::find(p.info.posted, op) - p.info.posted.begin() + 1;
+  p.create<mk_thread::PostTileOp>(
+      number, p.info.offsetOf("post"), p.info.getWarps().getBarrier("request"), p.partitionThread,
+      p.resize(sends, p.i32), element, p.scalars(op.getOffsets()), peers,
+      op.getSignal() ? makeSignalSpan(p, op.getSignal()) : mk_thread::SpanAttr());
+  p.advance(op.getPosting());
 }
 
 // All that was posted has been sent, at the end of each partition.
-void Lowering::dismissSender() {
-  create<mk_thread::PostTileOp>(0, offsetOf("post"), warps.getBarrier("request"), sub(thread, 128),
-                                c32(0), c64(0), ValueRange(), ValueRange(), mk_thread::SpanAttr());
+void sm::dismissSender(PartitionBuilder &p) {
+  p.create<mk_thread::PostTileOp>(0, p.info.offsetOf("post"),
+                                  p.info.getWarps().getBarrier("request"),
+                                  p.sub(p.thread, kWarpgroupThreads), p.c32(0), p.c64(0),
+                                  ValueRange(), ValueRange(), mk_thread::SpanAttr());
 }
 
-void Lowering::emitSender() {
+void sm::emitSender(PartitionBuilder &p) {
   SmallVector<Attribute> tiles;
-  for (mk_sm::StoreOp op : facts.posted) {
+  for (mk_sm::StoreOp op : p.info.posted) {
     Operation *role = op->getParentOp();
     while (!isa<RoleOp, PrepareOp>(role))
       role = role->getParentOp();
     RankedTensorType tile = op.getTile().getType();
     int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
-    unsigned dest = cast<BlockArgument>(op.getDest()).getArgNumber() - kernel.getNumDims();
+    unsigned dest =
+        cast<BlockArgument>(op.getDest()).getArgNumber() - p.info.getKernel().getNumDims();
     int64_t map =
-        *params.findMap(dest, getStoreBox(op), /*peers=*/true) * kernel.getMeshOp().getNumRanks();
+        *p.info.params.findMap(dest, getStoreBox(op), /*peers=*/true) * p.info.getNumRanks();
     tiles.push_back(mk_thread::PostedAttr::get(
-        b.getContext(), groups, tile.getDimSize(0) / groups, tile.getDimSize(1),
-        countStoreRows(tile), kChunkBytes / getElementBytes(tile.getElementType()),
-        getThresholds().getPostedRows(),
+        p.b.getContext(), groups, tile.getDimSize(0) / groups, tile.getDimSize(1),
+        countStoreRows(tile), p.info.getChunk() / getElementBytes(tile.getElementType()),
+        p.info.getThresholds().getPostedRows(),
         getSharedOffset(op.getStaging().getDefiningOp(), "buffers"),
         op.getStaging().getType().getBuffers(), op.getPeers().size(), map, op.getOffsets().size(),
-        op.getAdd(), op.getSignal() ? signalArray(op.getSignal()).param : -1,
+        op.getAdd(), op.getSignal() ? signalArray(p, op.getSignal()).param : -1,
         ScopeMemory(role).sent));
   }
-  create<mk_thread::ServePostsOp>(b.getArrayAttr(tiles), offsetOf("post"),
-                                  warps.getBarrier("request"), getThresholds().getPostedSpread());
+  p.create<mk_thread::ServePostsOp>(p.b.getArrayAttr(tiles), p.info.offsetOf("post"),
+                                    p.info.getWarps().getBarrier("request"),
+                                    p.info.getThresholds().getPostedSpread());
 }

@@ -4,103 +4,111 @@
 // registers.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Bounds.h"
+#include "Faults.h"
+#include "Lowerings.h"
+#include "Peers.h"
+#include "Sender.h"
+#include "Timeline.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-LogicalResult Lowering::lower(mk_sm::StoreOp op) {
-  FailureOr<Buffer> to = buffer(op, op.getDest());
-  if (failed(to))
-    return failure();
+/// The copy engine stores with `map` where `usable` holds, else threads to each of the buffers.
+/// No map: the tile is posted.
+static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map,
+                      Value usable) {
+  awaitSent(p);
+  RankedTensorType tile = op.getTile().getType();
+  int64_t buffers = op.getStaging().getType().getBuffers();
+  Operation *staging = op.getStaging().getDefiningOp();
+  SmallVector<Value> offsets = p.scalars(op.getOffsets());
+  for (Value &offset : offsets)
+    offset = p.resize(offset, p.i32);
+  // Whether every use of the buffers begins with the first one free for it.
+  bool regular = true;
+  for (Operation *user : staging->getUsers())
+    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
+      int64_t count = countStoreParts(other.getTile().getType(), p.info.getChunk());
+      regular &= count && count % buffers == 0;
+    }
+  auto staged = p.create<mk_thread::StageFragmentOp>(
+      p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
+      p.info.getWarps().getBarrier("warpgroup"), usable, map, offsets,
+      op.getPosted() ? p.info.getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
+      op.getUnrolled());
+  Block &block = staged.getOtherwise().emplaceBlock();
+  block.addArguments({p.i32, p.i32, p.i32}, {p.loc, p.loc, p.loc});
+  Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
+  mk_thread::MemScopeAttr scope;
+  if (op.getAdd())
+    scope = mk_thread::MemScopeAttr::get(
+        p.b.getContext(), op.getPeer() && p.info.hasPeers() ? MemScope::Sys : MemScope::Gpu);
+  auto storeByThreads = [&](const Buffer &buffer) {
+    Value thread = p.and_(p.readNumber(), kWarpgroupThreads - 1);
+    SmallVector<Value> offsets = p.scalars(op.getOffsets()), strides = byteStrides(p, buffer);
+    Value start =
+        p.add(elementAddress(p, buffer, offsets), p.mul(p.resize(row, p.i64), strides.end()[-2]));
+    start = p.add(start, p.mul(strides.back(), p.resize(column, p.i64)));
+    // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
+    SmallVector<Value> left = limits(p, buffer, offsets, tile.getShape(), op.getValid());
+    auto from = [&](int64_t d) { return narrow(p, p.sub(p.c64(0), offsets.end()[d - 2])); };
+    p.create<mk_thread::StoreBufferOp>(
+        source, start, strides.end()[-2], strides.back(), row, column, from(0), narrow(p, left[0]),
+        from(1), narrow(p, left[1]), countStoreRows(tile), tile.getElementType(), scope, thread);
+  };
+  p.within(staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
+}
+
+static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
+  Buffer to = getBuffer(p, op, op.getDest());
   // The copy engine drops what lies outside the buffer, and only that.
-  SmallVector<Value> offsets = scalars(op.getOffsets());
+  SmallVector<Value> offsets = p.scalars(op.getOffsets());
   ArrayRef<int64_t> shape = op.getTile().getType().getShape();
   Type element = op.getTile().getType().getElementType();
   SmallVector<int64_t> box = getStoreBox(op);
   auto raiseHere = [&](Value peer) {
     if (!op.getSignal())
       return;
-    Value element = signalElement(op, op.getSignal(), op.getSignalIndex());
-    once([&] {
-      raise(signalArray(op.getSignal()), element, /*amount=*/1, peer);
-      recordSignal(op.getSignal(), element);
+    Value element = signalElement(p, op, op.getSignal(), op.getSignalIndex());
+    p.elect([&] {
+      raiseSignal(p, signalArray(p, op.getSignal()), element, /*amount=*/1, peer);
+      recordSignal(p, op.getSignal(), element);
     });
   };
-  if (!op.getPeer() || !hasPeers()) {
-    auto [map, usable] = tensorMap(*to, box);
-    usable = isBoundedByBuffer(usable, *to, offsets, shape, op.getValid());
-    usable = isBoxAddressable(usable, op.getOffsets(), element, /*stores=*/true);
-    stage(op, *to, map, usable);
+  if (!op.getPeer() || !p.info.hasPeers()) {
+    auto [map, usable] = tensorMap(p, to, box);
+    usable = isBoundedByBuffer(p, usable, to, offsets, shape, op.getValid());
+    usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/true);
+    stageTile(p, op, to, map, usable);
     raiseHere({});
-    return success();
+    return;
   }
   SmallVector<Value> peers, maps;
   SmallVector<Buffer> buffers;
-  Value usable = isBoxAddressable(cbool(true), op.getOffsets(), element, /*stores=*/true);
+  Value usable = isBoxAddressable(p, p.cbool(true), op.getOffsets(), element, /*stores=*/true);
   for (Value rank : op.getPeers()) {
-    Value peer = existingPeer(scalar(rank));
-    awaitReady(peer);
-    Buffer remote = atPeer(*to, peer);
-    auto [map, isUsable] = peerMap(remote, box, peer);
-    usable = isBoundedByBuffer(and_(isUsable, usable), remote, offsets, shape, op.getValid());
+    Value peer = existingPeer(p, p.scalar(rank));
+    awaitReady(p, peer);
+    Buffer remote = atPeer(p, to, peer);
+    auto [map, isUsable] = peerMap(p, remote, box, peer);
+    usable = isBoundedByBuffer(p, p.and_(isUsable, usable), remote, offsets, shape, op.getValid());
     maps.push_back(map);
     peers.push_back(peer);
     buffers.push_back(remote);
   }
   // Behind what may have failed until here.
-  usable = and_(usable, isFine());
-  if (op.getPosted() && warps.getSender()) {
-    stage(op, buffers, /*map=*/Value(), usable);
-    post(op, peers, usable);
-    return success();
+  usable = p.and_(usable, p.isFine());
+  if (op.getPosted() && p.info.getWarps().getSender()) {
+    stageTile(p, op, buffers, /*map=*/Value(), usable);
+    postTile(p, op, peers, usable);
+    return;
   }
   for (auto [map, remote] : llvm::zip(maps, buffers))
-    stage(op, remote, map, usable);
+    stageTile(p, op, remote, map, usable);
   raiseHere(peers.front());
-  return success();
 }
 
-void Lowering::stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value usable) {
-  awaitSent();
-  RankedTensorType tile = op.getTile().getType();
-  int64_t buffers = op.getStaging().getType().getBuffers();
-  Operation *staging = op.getStaging().getDefiningOp();
-  SmallVector<Value> offsets = scalars(op.getOffsets());
-  for (Value &offset : offsets)
-    offset = resize(offset, i32);
-  // Whether every use of the buffers begins with the first one free for it.
-  bool regular = true;
-  for (Operation *user : staging->getUsers())
-    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      int64_t count = countStoreParts(other.getTile().getType(), kChunkBytes);
-      regular &= count && count % buffers == 0;
-    }
-  auto staged = create<mk_thread::StageFragmentOp>(
-      scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
-      warps.getBarrier("warpgroup"), usable, map, offsets,
-      op.getPosted() ? getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
-      op.getUnrolled());
-  Block &block = staged.getOtherwise().emplaceBlock();
-  block.addArguments({i32, i32, i32}, {loc, loc, loc});
-  Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
-  mk_thread::MemScopeAttr scope;
-  if (op.getAdd())
-    scope = mk_thread::MemScopeAttr::get(
-        b.getContext(), op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu);
-  auto storeByThreads = [&](const Buffer &buffer) {
-    Value thread = and_(readNumber(), 127);
-    SmallVector<Value> offsets = scalars(op.getOffsets()), strides = byteStrides(buffer);
-    Value start = add(elementAddress(buffer, offsets), mul(resize(row, i64), strides.end()[-2]));
-    start = add(start, mul(strides.back(), resize(column, i64)));
-    // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
-    SmallVector<Value> left = limits(buffer, offsets, tile.getShape(), op.getValid());
-    auto from = [&](int64_t d) { return narrow(sub(c64(0), offsets.end()[d - 2])); };
-    create<mk_thread::StoreBufferOp>(source, start, strides.end()[-2], strides.back(), row, column,
-                                     from(0), narrow(left[0]), from(1), narrow(left[1]),
-                                     countStoreRows(tile), tile.getElementType(), scope, thread);
-  };
-  within(staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
-}
+void sm::populateStoreLowerings(LoweringTable &table) { table.add(lowerStagedStore); }

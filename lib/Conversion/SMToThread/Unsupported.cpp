@@ -3,7 +3,7 @@
 // docs/targets.md has the table for readers; a test compiles what it names.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Lowerings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -61,13 +61,13 @@ static StringRef findInstead(Operation *op) {
   return "use ops of docs/targets.md";
 }
 
-LogicalResult Lowering::refuse(Operation *op) {
+LogicalResult sm::refuse(Operation *op) {
   InFlightDiagnostic diag = op->emitOpError();
   if (op->getNumOperands())
     diag << "on " << op->getOperand(0).getType() << " ";
   if (op->getNumResults())
     diag << "to " << op->getResult(0).getType() << " ";
-  diag << "cannot be lowered for " << getSmTarget(kernel).getName() << " yet: ";
+  diag << "cannot be lowered for " << getSmTarget(op).getName() << " yet: ";
   // Nor on the host.
   if (takesFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "

@@ -40,8 +40,8 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
         .Case([](CoordOp op) { return verifyExpanded(op, !op.getRank()); })
         .Case([](SizeOp op) { return verifyExpanded(op, false); })
         .Case([](mk_sm::CopyOp copy) -> LogicalResult {
-          if (copy.mayTrim() && !copy.getLanding())
-            return copy.emitOpError() << "has no cursor of its landing: run mk-sm-assign-stages";
+          if (copy.mayPad() && !copy.getPadding())
+            return copy.emitOpError() << "has no cursor of its padding: run mk-sm-assign-stages";
           return success();
         })
         .Case([](mk_sm::SwapPartsOp swap) -> LogicalResult {

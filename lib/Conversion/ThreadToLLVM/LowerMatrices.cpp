@@ -37,7 +37,7 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
                        (op.getTranspose() ? ".trans" : "") + ".shared.b16 [$0], {$1, $2, $3, $4};",
                    {}, op->getOperands());
   });
-  addPattern<OwnZeroOp>(patterns, [](OwnZeroOp op, Ptx &ptx) -> SmallVector<Value> {
+  addPattern<DivergentZeroOp>(patterns, [](DivergentZeroOp op, Ptx &ptx) -> SmallVector<Value> {
     // Threads of a CTA are few: the upper half of the square is 0.
     return {ptx.pure("mul.hi.u32 $0, $1, $1;", op.getType(), {op.getThread()})};
   });

@@ -67,103 +67,6 @@ static bool isLoadedInTurn(LoadOp load) {
 }
 
 //===----------------------------------------------------------------------===//
-// Dots
-//===----------------------------------------------------------------------===//
-
-static bool isStaged(Value tile, ArrayRef<LoadOp> loads) {
-  auto load = tile.getDefiningOp<LoadOp>();
-  return load && llvm::is_contained(loads, load);
-}
-
-/// What the tensor cores cannot do.
-static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
-  auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
-  auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
-  auto acc = cast<RankedTensorType>(dot.getAcc().getType());
-  Type element = lhs.getElementType();
-  int64_t bits = lhs.getElementTypeBitWidth();
-  bool lhsStaged = isStaged(dot.getLhs(), loads);
-  StringRef machine = getSmTarget(dot).getName();
-  MatrixUnitAttr unit = getSm(dot).getMatrixUnit();
-  if (!unit.takes(element))
-    return dot.emitOpError() << "multiplies " << element << ", which the tensor cores of "
-                             << machine << " do not: convert the operands to one of "
-                             << llvm::interleaved(unit.getOperands().getAsValueRange<TypeAttr>());
-  if (element.isF32() && dot.getPrecision() != Precision::TF32)
-    return dot.emitOpError() << "multiplies f32 in full precision, which the tensor cores of "
-                             << machine
-                             << " do not: say 'precision = tf32', or convert the operands";
-  if (!isStaged(dot.getRhs(), loads))
-    return dot.emitOpError()
-           << "takes its right operand from registers (" << rhs << "), but the tensor cores of "
-           << machine
-           << " read it from shared memory: store the tile and mk.load it behind a signal, or "
-              "compute the transposed product with this tile on the left";
-  if (!lhsStaged && dot.getTransposeA())
-    return dot.emitOpError() << "transposes a left operand in registers (" << lhs
-                             << "), which the tensor cores of " << machine
-                             << " do not: load it from memory, or compute it transposed";
-  if (!lhsStaged && bits != 16)
-    return dot.emitOpError() << "takes a left operand of " << element
-                             << " from registers, where for " << machine
-                             << " its elements lie in other threads than those of an accumulator: "
-                                "convert it to bf16 or f16, or load it from memory";
-  if (!unit.transposes(element) && (dot.getTransposeA() || !dot.getTransposeB()))
-    return dot.emitOpError() << "multiplies " << element
-                             << " operands that are not K-major, and the tensor cores of "
-                             << machine << " transpose "
-                             << llvm::interleaved(unit.getTransposed().getAsValueRange<TypeAttr>())
-                             << " only: the left tile must be M x K (no transpose_a), the right "
-                                "one N x K (transpose_b)";
-  int64_t k = rhs.getDimSize(dot.getTransposeB());
-  int64_t step = 8 * unit.getKBytes() / bits;
-  if (k % step)
-    return dot.emitOpError() << "has K = " << k << ", but the tensor cores of " << machine
-                             << " take steps of " << step << " of " << element
-                             << ": use K = " << llvm::alignTo(k, step);
-  if (bits == 8 && k > unit.getKOf_8Bits())
-    return dot.emitOpError()
-           << "adds up " << k << " products of " << element << " in the tensor cores of " << machine
-           << ", which keep few bits of a sum of them; sums go on in f32 after at most "
-           << unit.getKOf_8Bits() << ": use tiles of K = " << unit.getKOf_8Bits();
-  auto layout = MmaAttr::get(dot.getContext(), 1);
-  if (std::string problem = explainLayout(acc.getShape(), layout); !problem.empty())
-    return dot.emitOpError() << "accumulates in " << acc << ", which the tensor cores of "
-                             << machine << " do not: " << problem;
-  return success();
-}
-
-/// The most warpgroups, of 2, 3 and 1, that share the rows of all dots; one where teams
-/// have items of their own.
-static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
-  plan.op->walk(
-      [&](ItemsOp items) { plan.teams = std::max<int64_t>(plan.teams, items.getTeams()); });
-  auto note = [&] {
-    analysis(plan.op, kSplitRoles)
-        << remark::add("has dots in {0} teams of {1} warpgroups", plan.teams, plan.warpgroups);
-    return success();
-  };
-  if (plan.teams > 1) {
-    plan.warpgroups = 1;
-    return note();
-  }
-  SmAttr sm = getSm(plan.op);
-  for (int64_t warpgroups : {2, 3, 1}) {
-    if (!getRegisterSplit(sm.getRegisters(), warpgroups, 0))
-      continue;
-    bool fits = llvm::all_of(dots, [&](DotOp dot) {
-      auto acc = cast<RankedTensorType>(dot.getAcc().getType());
-      return acc.getDimSize(0) % (sm.getMatrixUnit().getRows() * warpgroups) == 0;
-    });
-    if (!fits)
-      continue;
-    plan.warpgroups = warpgroups;
-    return note();
-  }
-  llvm_unreachable("a consumer may have one warpgroup, and rows are multiples of its");
-}
-
-//===----------------------------------------------------------------------===//
 // Sites
 //===----------------------------------------------------------------------===//
 
@@ -235,13 +138,10 @@ static SmallVector<LoadOp> getInSlot(const Site &site) {
 
 /// Whether the op, or one inside it, has the consumer read what someone may have written before.
 static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
-  return op
-      ->walk([&](Operation *inner) {
-        auto load = dyn_cast<LoadOp>(inner);
-        bool here = !load || !llvm::is_contained(staged, load);
-        return here && readsResults(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsAny(op, [&](Operation *inner) {
+    auto load = dyn_cast<LoadOp>(inner);
+    return (!load || !llvm::is_contained(staged, load)) && readsResults(inner);
+  });
 }
 
 /// Waits as late as possible: before the first use, or before anything behind the loads that others
@@ -299,19 +199,15 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   SmallVector<LoadOp> loads = findStaged(plan.op);
   SmallVector<DotOp> dots;
   plan.op->walk([&](DotOp dot) { dots.push_back(dot); });
-  for (DotOp dot : dots)
-    if (failed(checkDot(dot, loads)))
-      return failure();
-  if (!dots.empty() && failed(chooseWarpgroups(plan, dots)))
+  if (failed(planDots(plan, dots, loads)))
     return failure();
-
   llvm::DenseMap<Operation *, int64_t> section = numberSections(loads);
   llvm::EquivalenceClasses<Operation *> groups;
   for (LoadOp load : loads)
     groups.insert(load);
   for (DotOp dot : dots) {
     Operation *lhs = dot.getLhs().getDefiningOp(), *rhs = dot.getRhs().getDefiningOp();
-    if (!isStaged(dot.getLhs(), loads))
+    if (!llvm::is_contained(loads, dot.getLhs().getDefiningOp<LoadOp>()))
       continue;
     if (lhs->getBlock() != rhs->getBlock())
       analysis(dot, kSplitRoles)

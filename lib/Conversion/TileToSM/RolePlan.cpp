@@ -89,16 +89,11 @@ bool mk_sm::mayPrecede(Operation *first, Operation *second, Operation *role) {
 }
 
 bool mk_sm::hasOtherEffects(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || isMemoryEffectFree(inner))
-          return WalkResult::advance();
-        auto effects = dyn_cast<MemoryEffectOpInterface>(inner);
-        if (effects && effects.onlyHasEffect<MemoryEffects::Read>())
-          return WalkResult::advance();
-        return WalkResult::interrupt();
-      })
-      .wasInterrupted();
+  return holdsAny(op, [](Operation *inner) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(inner);
+    return !inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(inner) &&
+           !(effects && effects.onlyHasEffect<MemoryEffects::Read>());
+  });
 }
 
 bool mk_sm::readsResults(Operation *op) {

@@ -8,7 +8,6 @@
 #define MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
 
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -44,7 +43,7 @@ struct RolePlan {
   SmallVector<SmallVector<Type>> rings; // the tiles of a slot of each
   llvm::DenseMap<Operation *, StagedTile> staged;
 
-  /// Warpgroups of the consumer. `planStaging` sets what the role's dots ask
+  /// Warpgroups of the consumer. `planDots` sets what the role's dots ask
   /// for, or leaves 0 if there are none.
   int64_t warpgroups = 0;
   /// Teams of the consumer, each of so many warpgroups, that take items in turn.
@@ -106,8 +105,10 @@ bool readsResults(Operation *op);
 /// in f32: fp8 operands, of which the tensor cores keep few bits of a sum.
 bool isSummedApart(mk::DotOp dot);
 
-/// Finds the staged loads, groups them, and chooses the number of warpgroups.
+/// Finds the staged loads, and groups them.
 LogicalResult planStaging(RolePlan &plan);
+/// Refuses what the matrix unit cannot do, and chooses the number of warpgroups.
+LogicalResult planDots(RolePlan &plan, ArrayRef<mk::DotOp> dots, ArrayRef<mk::LoadOp> staged);
 
 /// Gives every fragment a layout. `warpgroups` must be set.
 void assignLayouts(RolePlan &plan);

@@ -2,7 +2,6 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/FunctionPass.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
@@ -72,10 +71,7 @@ static bool isFilledInnermost(CreateRingOp ring) {
     Operation *loop = enclosingLoop(user);
     if (!loop)
       continue;
-    WalkResult result = loop->walk([&](AcquireOp other) {
-      return enclosingLoop(other) == loop ? WalkResult::advance() : WalkResult::interrupt();
-    });
-    if (!result.wasInterrupted())
+    if (!holdsAny(loop, [&](AcquireOp other) { return enclosingLoop(other) != loop; }))
       return true;
   }
   return false;

@@ -1,7 +1,6 @@
 //===- Slice.cpp - The part of a role that a partition needs --------------===//
 #include "Slice.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

@@ -1,12 +1,8 @@
 //===- Metadata.cpp - What a host package says about its kernel -----------===//
 #include "mkernel/Target/Host/Metadata.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Analysis/Resources.h"
-#include "mkernel/Analysis/Roundings.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -99,11 +95,20 @@ static json::Array describeArgs(KernelOp kernel) {
   return args;
 }
 
-static int64_t getThen(const KernelResources &resources, RoleOp role) {
-  if (std::optional<StringRef> then = role.getThen())
-    if (std::optional<unsigned> index = resources.roleIndex(*then))
-      return *index;
-  return -1;
+static json::Array describeRoles(const KernelResources &resources,
+                                 function_ref<json::Value(unsigned)> ctas) {
+  json::Array roles;
+  for (auto [i, op] : llvm::enumerate(resources.roles)) {
+    RoleOp role = op;
+    std::optional<StringRef> then = role.getThen();
+    std::optional<unsigned> next = then ? resources.roleIndex(*then) : std::nullopt;
+    json::Object about{
+        {"name", role.getSymName()}, {"ctas", ctas(i)}, {"then", next ? int64_t(*next) : -1}};
+    if (StringAttr beside = role.getBeside())
+      about["beside"] = *resources.roleIndex(beside.getValue());
+    roles.push_back(std::move(about));
+  }
+  return roles;
 }
 
 static void describeResources(const KernelResources &resources, json::Object &object) {
@@ -138,137 +143,19 @@ static void describeResources(const KernelResources &resources, json::Object &ob
 }
 
 //===----------------------------------------------------------------------===//
-// Reference
-//===----------------------------------------------------------------------===//
-
-func::FuncOp mk::findReference(KernelOp kernel) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  for (const std::string &name :
-       {kernel.getSymName().str() + "_reference", std::string("reference")})
-    if (auto function = module.lookupSymbol<func::FuncOp>(name))
-      return function;
-  return {};
-}
-
-bool mk::hasDestinations(KernelOp kernel, func::FuncOp reference) {
-  unsigned inputs = 0;
-  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-    inputs += llvm::is_contained({ArgKind::In, ArgKind::InOut}, kernel.getArgKind(i));
-  FunctionType type = reference.getFunctionType();
-  return type.getNumResults() > 0 &&
-         type.getNumInputs() - countReferenceDims(reference) == inputs + type.getNumResults();
-}
-
-/// Matches tensors of the reference with arguments of the kernel, by position
-/// among those of the kinds listed.
-static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference, TypeRange tensors,
-                               ArrayRef<ArgKind> kinds, StringRef what, json::Array &indices,
-                               json::Array &types) {
-  SmallVector<unsigned> args;
-  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-    if (llvm::is_contained(kinds, kernel.getArgKind(i)))
-      args.push_back(i);
-  if (args.size() != tensors.size())
-    return reference.emitError() << "@" << reference.getSymName() << " has " << tensors.size()
-                                 << ' ' << what << " but kernel '" << kernel.getSymName()
-                                 << "' has " << args.size() << " arguments of kind "
-                                 << stringifyArgKind(kinds[0]) << " or "
-                                 << stringifyArgKind(kinds[1]) << "; they correspond in order";
-  for (auto [arg, type] : llvm::zip(args, tensors)) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    auto buffer = cast<MemRefType>(kernel.getKernelArg(arg).getType());
-    StringRef name = getString(kernel.getArgNames()[arg]);
-    if (!tensor || tensor.getRank() != buffer.getRank())
-      return reference.emitError()
-             << "@" << reference.getSymName() << " takes or returns " << type << " for argument '"
-             << name << "' of kernel '" << kernel.getSymName() << "', which has rank "
-             << buffer.getRank() << ": give the tensor as many dimensions";
-    StringRef element = getPackageTypeName(tensor.getElementType());
-    bool isFloat = isa<FloatType>(buffer.getElementType());
-    if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))
-      return reference.emitError()
-             << "@" << reference.getSymName() << " takes or returns " << tensor.getElementType()
-             << " for argument '" << name << "' of type " << buffer.getElementType()
-             << "; use f64 for floats and an integer for integers";
-    indices.push_back(arg);
-    types.push_back(element);
-  }
-  return success();
-}
-
-/// Indices of the dimensions that the reference takes behind its tensors.
-static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference, json::Array &indices) {
-  unsigned count = countReferenceDims(reference);
-  unsigned first = reference.getNumArguments() - count;
-  for (unsigned i = 0, e = reference.getNumArguments(); i != e; ++i) {
-    auto name = reference.getArgAttrOfType<StringAttr>(i, kReferenceDim);
-    if (!name && !reference.getArgAttr(i, kReferenceDim))
-      continue;
-    InFlightDiagnostic error = reference.emitError()
-                               << "argument " << i << " of @" << reference.getSymName() << " ";
-    if (!name)
-      return error << "has the attribute '" << kReferenceDim
-                   << "', which has to be the name of a dimension, a string";
-    if (i < first)
-      return error << "stands for dimension '" << name.getValue()
-                   << "': it has to come behind all tensors";
-    unsigned dim = 0, dims = kernel.getNumDims();
-    while (dim != dims && getString(kernel.getDimNames()[dim]) != name)
-      ++dim;
-    if (dim == dims) {
-      error << "stands for dimension '" << name.getValue() << "', but kernel '"
-            << kernel.getSymName() << "' has ";
-      return dims ? error << quoted(kernel.getDimNames().getAsValueRange<StringAttr>())
-                  : error << "none";
-    }
-    Type type = reference.getArgumentTypes()[i];
-    bool perRank = kernel.getDimKind(dim) == DimKind::Rank;
-    auto list = dyn_cast<RankedTensorType>(type);
-    if (perRank ? !list || list.getRank() != 1 || !list.isDynamicDim(0) ||
-                      !list.getElementType().isInteger(64)
-                : !type.isIndex())
-      return error << "stands for dimension '" << name.getValue() << "' and is of type " << type
-                   << "; it has to be "
-                   << (perRank ? "tensor<?xi64>, with a value for each rank" : "index");
-    error.abandon();
-    indices.push_back(dim);
-  }
-  return success();
-}
-
-static FailureOr<json::Value> describeReference(KernelOp kernel, const MetadataOptions &options) {
-  func::FuncOp reference = options.reference;
-  if (!reference)
-    return json::Value(nullptr);
-  json::Array inputs, outputs, types, dims;
-  if (failed(matchDims(kernel, reference, dims)))
-    return failure();
-  FunctionType type = reference.getFunctionType();
-  TypeRange tensors = type.getInputs().drop_back(dims.size());
-  if (hasDestinations(kernel, reference))
-    tensors = tensors.drop_back(type.getNumResults());
-  if (failed(matchArgs(kernel, reference, tensors, {ArgKind::In, ArgKind::InOut}, "arguments",
-                       inputs, types)) ||
-      failed(matchArgs(kernel, reference, type.getResults(), {ArgKind::Out, ArgKind::InOut},
-                       "results", outputs, types)))
-    return failure();
-  json::Object object{{"inputs", std::move(inputs)}, {"types", std::move(types)}};
-  if (options.roundings) {
-    json::Array epsilons;
-    SmallVector<double> all = getRoundings(kernel, options.fp8Sums);
-    for (const json::Value &output : outputs)
-      epsilons.push_back(all[*output.getAsInteger()]);
-    object["check_epsilon"] = std::move(epsilons);
-  }
-  object["outputs"] = std::move(outputs);
-  if (!dims.empty())
-    object["dims"] = std::move(dims);
-  return json::Value(std::move(object));
-}
-
-//===----------------------------------------------------------------------===//
 // Whole
 //===----------------------------------------------------------------------===//
+
+static json::Object describeKernel(KernelOp kernel, const KernelResources &resources,
+                                   const DimValues &dims,
+                                   function_ref<json::Value(unsigned)> ctas) {
+  json::Object object{
+      {"kernel", kernel.getSymName()},           {"mesh", describeMesh(kernel.getMeshOp())},
+      {"dims", describeDims(kernel, dims)},      {"args", describeArgs(kernel)},
+      {"roles", describeRoles(resources, ctas)}, {"prepare", static_cast<bool>(resources.prepare)}};
+  describeResources(resources, object);
+  return object;
+}
 
 FailureOr<json::Object> mk::buildMetadata(KernelOp kernel, const MetadataOptions &options) {
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
@@ -286,54 +173,31 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel, const MetadataOptions
   if (failed(reference))
     return failure();
   KernelResources resources = getKernelResources(kernel);
-  json::Array roles;
   int64_t grid = 0;
-  for (auto [i, role] : llvm::enumerate(resources.roles)) {
-    RoleOp op = role;
-    json::Object about{
-        {"name", op.getSymName()}, {"ctas", (*ctas)[i]}, {"then", getThen(resources, op)}};
-    if (StringAttr beside = op.getBeside())
-      about["beside"] = *resources.roleIndex(beside.getValue());
-    grid += options.runsBeside && op.getBeside() ? 0 : (*ctas)[i];
-    roles.push_back(std::move(about));
-  }
-  json::Object object{{"kernel", kernel.getSymName()},
-                      {"target", options.target},
-                      {"cpu", options.cpu},
-                      // CTAs without a role would have nothing to do.
-                      {"grid", grid},
-                      {"mesh", describeMesh(kernel.getMeshOp())},
-                      {"dims", describeDims(kernel, options.dims)},
-                      {"args", describeArgs(kernel)},
-                      {"roles", std::move(roles)},
-                      {"prepare", static_cast<bool>(resources.prepare)},
-                      {"reference", std::move(*reference)}};
+  for (auto [i, role] : llvm::enumerate(resources.roles))
+    grid += options.runsBeside && RoleOp(role).getBeside() ? 0 : (*ctas)[i];
+  json::Object object =
+      describeKernel(kernel, resources, options.dims, [&](unsigned role) { return (*ctas)[role]; });
+  object["target"] = options.target;
+  object["cpu"] = options.cpu;
+  // CTAs without a role would have nothing to do.
+  object["grid"] = grid;
+  object["reference"] = std::move(*reference);
   if (!options.params.empty())
     object["params"] = json::Object(options.params);
-  describeResources(resources, object);
   return object;
 }
 
 json::Value mk::buildSignature(ModuleOp module) {
   json::Array kernels;
   for (auto kernel : module.getOps<KernelOp>()) {
-    json::Array roles;
     KernelResources resources = getKernelResources(kernel);
-    for (RoleOp role : resources.roles) {
+    json::Object object = describeKernel(kernel, resources, {}, [&](unsigned role) {
       std::string ctas; // #mk.ctas<...>
-      llvm::raw_string_ostream(ctas) << role.getCtas();
-      StringRef text = StringRef(ctas).split('<').second.drop_back();
-      roles.push_back(json::Object{
-          {"name", role.getSymName()}, {"ctas", text.str()}, {"then", getThen(resources, role)}});
-    }
-    json::Object object{{"kernel", kernel.getSymName()},
-                        {"mesh", describeMesh(kernel.getMeshOp())},
-                        {"dims", describeDims(kernel, {})},
-                        {"args", describeArgs(kernel)},
-                        {"roles", std::move(roles)},
-                        {"prepare", static_cast<bool>(resources.prepare)},
-                        {"reference", static_cast<bool>(findReference(kernel))}};
-    describeResources(resources, object);
+      llvm::raw_string_ostream(ctas) << RoleOp(resources.roles[role]).getCtas();
+      return StringRef(ctas).split('<').second.drop_back().str();
+    });
+    object["reference"] = static_cast<bool>(findReference(kernel));
     kernels.push_back(std::move(object));
   }
   return json::Object{{"kernels", std::move(kernels)}};

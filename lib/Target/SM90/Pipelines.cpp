@@ -36,7 +36,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
   ExpandLoopsPassOptions loops;
-  loops.deal = true;
+  loops.staticFirst = true;
   buildExpansion(pm, loops, [](OpPassManager &pm) {
     pm.addPass(createDivideItemsPass());
     pm.addPass(mk_sm::createReverseFoldsPass());
@@ -65,6 +65,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createSpillFragmentsPass());
   pm.addPass(mk_sm::createUnrollStoresPass());
+  pm.addPass(mk_sm::createSkipRescalingPass());
   verify(pm, "sized");
   VerifyPhasePassOptions left;
   left.phase = "the lowering to the SM level";
@@ -84,7 +85,7 @@ static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandTurnsPass());
   pm.addPass(mk_thread::createExpandCopiesPass());
   pm.addPass(mk_thread::createExpandCopiersPass());
-  pm.addPass(mk_thread::createExpandTrimsPass());
+  pm.addPass(mk_thread::createExpandPaddingPass());
   pm.addPass(mk_thread::createExpandProductsPass());
   pm.addPass(mk_thread::createExpandStoresPass());
   pm.addPass(mk_thread::createExpandExchangesPass());

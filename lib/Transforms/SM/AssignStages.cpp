@@ -29,8 +29,8 @@ public:
               swap.getCounterMutable().assign(count(swaps, swap.getLoc(), /*slots=*/1));
           })
           .Case([&](CopyOp copy) {
-            if (copy.mayTrim() && !copy.getLanding())
-              copy.getLandingMutable().assign(count(landing, copy.getLoc(), /*slots=*/1));
+            if (copy.mayPad() && !copy.getPadding())
+              copy.getPaddingMutable().assign(count(padding, copy.getLoc(), /*slots=*/1));
           });
     });
     if (postsTiles(partition))
@@ -103,7 +103,7 @@ private:
   PartitionOp partition;
   OpBuilder b;
   llvm::MapVector<std::pair<Value, OperationName>, Value> cursors;
-  Value putLoad, putStore, landing, posting, swaps;
+  Value putLoad, putStore, padding, posting, swaps;
   Value last; // of these
 };
 } // namespace

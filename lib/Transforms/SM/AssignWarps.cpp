@@ -1,7 +1,6 @@
 //===- AssignWarps.cpp - Which warps do what ------------------------------===//
 #include "Functions.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -49,7 +48,7 @@ struct Needs {
 /// Of a thread of both sides; none if there are enough for each to have the most.
 FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t consumers = 32 * needs.consumer, threads = mk::kWarpgroupThreads + consumers,
+  int64_t consumers = mk::kWarpThreads * needs.consumer, threads = mk::kWarpgroupThreads + consumers,
           atStart = file.getAtStart(threads);
   if (atStart == file.getMost())
     return SmallVector<int64_t>();

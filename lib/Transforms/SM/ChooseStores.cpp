@@ -1,7 +1,6 @@
 //===- ChooseStores.cpp - Which tiles leave through shared memory ---------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -12,7 +12,6 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;

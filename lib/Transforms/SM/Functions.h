@@ -8,6 +8,7 @@
 #define MKERNEL_LIB_TRANSFORMS_SM_FUNCTIONS_H
 
 #include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::mk_sm {
@@ -28,6 +29,7 @@ void postStores(ModuleOp module);
 void rematerializeScalars(PartitionOp partition);
 void reverseFolds(mk::FoldOp fold);
 LogicalResult shareCopies(mk::KernelOp kernel);
+void skipRescaling(arith::MulFOp op);
 void spillFragments(mk::KernelOp kernel);
 void splitMasks(ModuleOp module);
 void takeTurns(ModuleOp module);

@@ -2,7 +2,6 @@
 #include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 

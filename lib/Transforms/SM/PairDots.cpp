@@ -17,7 +17,6 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -21,6 +21,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_REMATERIALIZESCALARSPASS
 #define GEN_PASS_DEF_REVERSEFOLDSPASS
 #define GEN_PASS_DEF_SHARECOPIESPASS
+#define GEN_PASS_DEF_SKIPRESCALINGPASS
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
 #define GEN_PASS_DEF_SPLITMASKSPASS
 #define GEN_PASS_DEF_TAKETURNSPASS
@@ -45,6 +46,7 @@ template struct FunctionPass<mk_sm::impl::RematerializeScalarsPassBase,
                              mk_sm::rematerializeScalars>;
 template struct FunctionPass<mk_sm::impl::ReverseFoldsPassBase, mk_sm::reverseFolds>;
 template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopies>;
+template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipRescaling>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;
 template struct FunctionPass<mk_sm::impl::SplitMasksPassBase, mk_sm::splitMasks>;
 template struct FunctionPass<mk_sm::impl::TakeTurnsPassBase, mk_sm::takeTurns>;

@@ -13,13 +13,10 @@ static constexpr StringRef kReverseFolds = "mk-sm-reverse-folds";
 
 /// Whether an iteration of the loop does nothing but load and compute.
 static bool onlyLoads(mk::FoldOp fold) {
-  return !fold.walk([&](Operation *op) {
-                bool harmless = op == fold || isa<mk::LoadOp>(op) ||
-                                op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-                                isMemoryEffectFree(op);
-                return harmless ? WalkResult::advance() : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return !holdsAny(fold, [&](Operation *op) {
+    return op != fold && !isa<mk::LoadOp>(op) &&
+           !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(op);
+  });
 }
 
 static void reverseInOddItems(mk::FoldOp fold, ItemsOp items) {

@@ -16,9 +16,8 @@
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -44,10 +43,7 @@ private:
   bool isMultiple(Value value);
   /// The extent of a dimension in which the cluster's items differ is its size, and
   /// no multiple of it that happens to be known.
-  bool isSize(Value value) {
-    APInt constant;
-    return matchPattern(value, m_ConstantInt(&constant)) && constant == size;
-  }
+  bool isSize(Value value) { return getConstantIntValue(value) == size; }
   /// Whether the CTAs that share the items are whole clusters.
   bool areClusters(ItemsOp items) {
     auto role = items->getParentOfType<mk::RoleOp>();
@@ -94,7 +90,7 @@ bool Uniformity::compute(Value value) {
     return arg && arg.getOwner() == &kernel.getBody().front() &&
            kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          all();
 }
 
@@ -117,9 +113,8 @@ bool Uniformity::isAligned(Value value) {
 }
 
 bool Uniformity::isMultiple(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.srem(size) == 0;
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % size == 0;
   if (auto count = value.getDefiningOp<mk::CtasOfOp>())
     return ctas.lookup(count.getRole()) % size == 0;
   auto product = value.getDefiningOp<arith::MulIOp>();
@@ -145,7 +140,7 @@ static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
 }
 
 static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
-  if (copy.getTileType().getRank() == 1)
+  if (copy.isByElements())
     return false;
   int64_t rows = copy.getTileType().getShape().end()[-2];
   if (rows % (size * kSwizzleRows))
@@ -184,8 +179,7 @@ static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
 /// depend on who waits already, since all copies in front of the wait have been asked for by then.
 static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
   auto items = wait->getParentOfType<ItemsOp>();
-  APInt total;
-  if (!items || !matchPattern(items.getTotal(), m_ConstantInt(&total)) || total.sgt(ctas))
+  if (!items || getConstantIntValue(items.getTotal()).value_or(ctas + 1) > ctas)
     return false;
   Block *body = &items.getBody().front();
   Operation *at = body->findAncestorOpInBlock(*wait);
@@ -198,11 +192,8 @@ static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
 /// Whether a CTA of the role may wait for another one: that may be one of its
 /// cluster, which would wait for slots that this one does not release.
 static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
-  return holds<PopOp>(role) || role.walk([&](mk::WaitOp wait) {
-                                     return isToldBefore(wait, ctas) ? WalkResult::advance()
-                                                                     : WalkResult::interrupt();
-                                   })
-                                   .wasInterrupted();
+  return holds<PopOp>(role) ||
+         holdsAny(role, [&](mk::WaitOp wait) { return !isToldBefore(wait, ctas); });
 }
 
 /// The most items that CTAs of the kernel's only role have together, where each has one at most;
@@ -212,11 +203,9 @@ static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
     return std::nullopt;
   int64_t most = 0;
   WalkResult known = mk::RoleOp(roles.front()).walk([&](ItemsOp items) {
-    APInt total;
-    if (!matchPattern(items.getTotal(), m_ConstantInt(&total)))
-      return WalkResult::interrupt();
-    most = std::max(most, total.getSExtValue());
-    return WalkResult::advance();
+    std::optional<int64_t> total = getConstantIntValue(items.getTotal());
+    most = std::max(most, total.value_or(0));
+    return total ? WalkResult::advance() : WalkResult::interrupt();
   });
   return known.wasInterrupted() || !most ? std::nullopt : std::optional(most);
 }
@@ -227,7 +216,7 @@ static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
                     const llvm::StringMap<int64_t> &ctas) {
   SmallVector<CopyOp> copies;
   role.walk([&](CopyOp copy) {
-    if (copy.getTileType().getRank() == 1)
+    if (copy.isByElements())
       return; // by threads
     if (copy.getShared() == 1)
       copies.push_back(copy);

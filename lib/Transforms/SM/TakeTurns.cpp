@@ -2,7 +2,6 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;

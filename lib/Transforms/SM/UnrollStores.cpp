@@ -1,7 +1,6 @@
 //===- UnrollStores.cpp - What stores unroll, and what they compute once --===//
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -49,7 +48,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     int64_t cheapOps = sm.getThresholds().getCheapOps();
     kernel.walk([&](mk::StoreOp store) {
       if (isExpensive(store.getTile(), cheapOps))
-        store->setAttr(kOnceAttr, UnitAttr::get(&getContext()));
+        store->setAttr(kMaterializeAttr, UnitAttr::get(&getContext()));
     });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });

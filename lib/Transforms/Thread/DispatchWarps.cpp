@@ -60,7 +60,7 @@ static void branchOnCta(ByCtasOp op, Emitter &e) {
   e.ifThen(any, [&] { moveRegion(op.getBody(), e); });
 }
 
-static void runOnce(OnceOp op, Emitter &e) {
+static void runOnce(ElectOp op, Emitter &e) {
   if (op.getBarrier())
     e.barrier(op.getBarrier(), *op.getThreads());
   else
@@ -74,5 +74,5 @@ void mk_thread::dispatchWarps(ModuleOp module) {
   expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
   expandEach<SpecializeOp>(module, specialize);
   expandEach<ByCtasOp>(module, branchOnCta);
-  expandEach<OnceOp>(module, runOnce);
+  expandEach<ElectOp>(module, runOnce);
 }

@@ -58,7 +58,7 @@ void expandRuns(ModuleOp module);
 void expandSender(ModuleOp module);
 void expandSignals(ModuleOp module);
 void expandStores(ModuleOp module);
-void expandTrims(ModuleOp module);
+void expandPadding(ModuleOp module);
 void expandTurns(ModuleOp module);
 void promoteVariables(KernelOp kernel);
 void stageFragments(ModuleOp module);

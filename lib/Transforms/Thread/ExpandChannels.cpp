@@ -25,7 +25,7 @@ template <typename OpT> struct Slot {
   Value getTiles() { return at(channel.getSlots(), channel.getBytes()); }
   void wait(Value barrier) {
     e.create<BarrierWaitOp>(barrier, op.getParity(), op.getStage(), op.getReport(),
-                            /*patient=*/true);
+                            /*doubleDeadline=*/true);
   }
 };
 } // namespace

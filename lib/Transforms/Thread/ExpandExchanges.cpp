@@ -95,7 +95,7 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
       e.add(e.add(e.sharedBase, op.getRoom().getOffset()), e.mul(op.getThread(), kRunBytes));
   Value own = e.add(place, e.mul(op.getCta(), partBytes));
   auto wait = [&](Value barrier, Value parity) {
-    e.create<BarrierWaitOp>(barrier, parity, e.c32(0), op.getReport(), /*patient=*/true);
+    e.create<BarrierWaitOp>(barrier, parity, e.c32(0), op.getReport(), /*doubleDeadline=*/true);
   };
   // All have read what came before.
   wait(read, e.xor_(op.getParity(), 1));

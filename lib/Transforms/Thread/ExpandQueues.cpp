@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 namespace abi = ::mkernel::abi;
 
-static SmallVector<Value> fetchOnce(FetchOnceOp op, Emitter &e) {
+static SmallVector<Value> electFetchAdd(ElectFetchAddOp op, Emitter &e) {
   auto fetch = [&] {
     return e.valueIfFine(e.c64(op.getOtherwise()), [&] {
       return e.resize(e.atomicAdd(op.getAddress(), op.getAmount(), op.getOrder(), MemScope::Gpu),
@@ -81,7 +81,7 @@ static SmallVector<Value> popRecord(PopRecordOp op, Emitter &e) {
 }
 
 void mk_thread::expandQueues(ModuleOp module) {
-  replaceEach<FetchOnceOp>(module, fetchOnce);
+  replaceEach<ElectFetchAddOp>(module, electFetchAdd);
   expandEach<PushRecordOp>(module, pushRecord);
   replaceEach<PopRecordOp>(module, popRecord);
   replaceEach<AgreeOnFailureOp>(module, agreeOnFailure);

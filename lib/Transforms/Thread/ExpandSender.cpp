@@ -48,14 +48,14 @@ static void postTile(PostTileOp op, Emitter &e) {
   });
 }
 
-static void hurrySender(HurrySenderOp op, Emitter &e) {
+static void flushSender(FlushSenderOp op, Emitter &e) {
   Value hurry = e.c32(op.getParity() ? kForSender : kForOthers);
   e.ifThen(e.eq(op.getThread(), 0),
            [&] { e.storeSharedHere(hurry, e.add(e.sharedBase, op.getPost()), kPostHurry); });
   if (op.getParity())
     e.create<BarrierWaitOp>(e.add(e.sharedBase, *op.getSent()), op.getParity(), e.c32(0),
                             *op.getReport(),
-                            /*patient=*/false);
+                            /*doubleDeadline=*/false);
 }
 
 /// Nanoseconds, as a number of 32 bits.
@@ -157,6 +157,6 @@ static void servePosts(ServePostsOp op, Emitter &e) {
 
 void mk_thread::expandSender(ModuleOp module) {
   expandEach<PostTileOp>(module, postTile);
-  expandEach<HurrySenderOp>(module, hurrySender);
+  expandEach<FlushSenderOp>(module, flushSender);
   expandEach<ServePostsOp>(module, servePosts);
 }

@@ -43,7 +43,7 @@ static void raise(RaiseOp op, Emitter &e) {
 }
 
 /// Beginning with the next one, so that not everybody writes to rank 0 first.
-static void tellPeers(TellPeersOp op, Emitter &e) {
+static void notifyPeers(NotifyPeersOp op, Emitter &e) {
   // Others of this launch may have failed, and with it peers that wait for them.
   if (op.getUnlessAborted()) {
     Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)),
@@ -105,7 +105,7 @@ static void awaitPeers(AwaitPeersOp op, Emitter &e) {
 }
 
 void mk_thread::expandSignals(ModuleOp module) {
-  expandEach<TellPeersOp>(module, tellPeers);
+  expandEach<NotifyPeersOp>(module, notifyPeers);
   expandEach<RaiseOp>(module, raise);
   replaceEach<AwaitPeerOp>(module, awaitPeer);
   expandEach<AwaitPeersOp>(module, awaitPeers);

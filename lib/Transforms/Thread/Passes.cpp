@@ -21,7 +21,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDSENDERPASS
 #define GEN_PASS_DEF_EXPANDSIGNALSPASS
 #define GEN_PASS_DEF_EXPANDSTORESPASS
-#define GEN_PASS_DEF_EXPANDTRIMSPASS
+#define GEN_PASS_DEF_EXPANDPADDINGPASS
 #define GEN_PASS_DEF_EXPANDTURNSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
 #define GEN_PASS_DEF_STAGEFRAGMENTSPASS
@@ -47,7 +47,7 @@ template struct FunctionPass<mk_thread::impl::ExpandRunsPassBase, mk_thread::exp
 template struct FunctionPass<mk_thread::impl::ExpandSenderPassBase, mk_thread::expandSender>;
 template struct FunctionPass<mk_thread::impl::ExpandSignalsPassBase, mk_thread::expandSignals>;
 template struct FunctionPass<mk_thread::impl::ExpandStoresPassBase, mk_thread::expandStores>;
-template struct FunctionPass<mk_thread::impl::ExpandTrimsPassBase, mk_thread::expandTrims>;
+template struct FunctionPass<mk_thread::impl::ExpandPaddingPassBase, mk_thread::expandPadding>;
 template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;

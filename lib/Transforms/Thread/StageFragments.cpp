@@ -239,7 +239,7 @@ static void store(StoreFragmentOp op, Emitter &e) {
   // Computed once in front of both ways, values live longer, which a loop of products
   // before them may pay for (ptxas): only what is expensive.
   Value together = op.getTogether();
-  if (!together || op.getOnce())
+  if (!together || op.getMaterialize())
     return storeParts(/*inRuns=*/false, together);
   e.ifThenElse(together, [&] { storeParts(true); }, [&] { storeParts(false); });
 }

@@ -31,7 +31,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
       // CHECK: scf.for
       scf.for %i = %c0 to %c4 step %c1 {
         // What it waits for waits itself.
-        // CHECK: mk_thread.mbarrier_wait {{.*}} patient
+        // CHECK: mk_thread.mbarrier_wait {{.*}} double_deadline
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // 128 x 64 elements of 2 bytes in one box.
         // CHECK: scf.if
@@ -46,7 +46,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
         // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
         // CHECK-NOT: mk_thread.sync %
         // With maps for certain the engine is asked at once.
-        // MAPS: mk_thread.mbarrier_wait {{.*}} patient
+        // MAPS: mk_thread.mbarrier_wait {{.*}} double_deadline
         // MAPS-NOT: mk_thread.mbarrier_wait
         // MAPS: mk_thread.mbarrier_expect %{{.*}}, 16384{{$}}
         // MAPS-COUNT-1: mk_thread.copy_tensor

@@ -28,7 +28,7 @@ mk.kernel @put on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memref
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+mk.kernel @padding on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %s = arith.constant 0 : i32
@@ -36,7 +36,7 @@ mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
       %slot = mk_sm.acquire %ring at(%s, %s) : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
-      // expected-error @+1 {{has no cursor of its landing: run mk-sm-assign-stages}}
+      // expected-error @+1 {{has no cursor of its padding: run mk-sm-assign-stages}}
       mk_sm.copy %a[%c0, %c0] valid(%c64, %c64) to %slot[0] : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
     }
   }

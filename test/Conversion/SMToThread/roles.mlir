@@ -189,7 +189,7 @@ mk.kernel @dealt on @mesh (scratch %a : memref<64xi32> [64]) {
   }
   mk.role @work ctas(5) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %dealt = mk_sm.dealt_item
+      %dealt = mk_sm.initial_item
       scf.while (%i = %dealt) : (index) -> index {
         %draws = arith.cmpi eq, %i, %none : index
         %item = scf.if %draws -> (index) {

@@ -45,7 +45,7 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %u:2 = mk_thread.pin %w, %g : f32, i64
   // What depends on operands alone has no effects.
   // CHECK: llvm.inline_asm asm_dialect = att "mul.hi.u32 $0, $1, $1;", "=r,r"
-  %own = mk_thread.own_zero %s
+  %own = mk_thread.divergent_zero %s
   // CHECK: llvm.inline_asm asm_dialect = att "rcp.approx.f32 $0, $1;", "=f,f"
   %0 = mk_thread.approximate rcp %f
   // CHECK: "rcp.approx.ftz.f32 $0, $1;"

@@ -25,7 +25,7 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   // For two deadlines.
   // CHECK: @done bra DONE; ld.param.b64 value, [waits_param_0+88];
   // CHECK-SAME: shf.r.wrap.b32 low, low, high, 19;
-  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 2, number = 3>) patient
+  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 2, number = 3>) double_deadline
 
   // Reached or passed, counted round.
   // CHECK: ld.acquire.gpu.global.b32 seen, [$0]; sub.u32 low, seen, $1; setp.ge.s32 done, low, 0; @done bra DONE; ld.volatile.shared.b32 word, [mk_shared+1032]; setp.ne.u32 some, word, 0; @some bra DONE;

@@ -83,7 +83,7 @@ mk.kernel @slots on @mesh (in %a : memref<64xf32> [64], scratch %b : memref<64xf
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+mk.kernel @padding on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
@@ -91,7 +91,7 @@ mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
       %c = mk_sm.cursor slots(3) parity(0)
       %s = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
       // expected-error @+1 {{has a cursor that does not count the 1 barrier of tiles that land: delete it, and run mk-sm-assign-stages}}
-      mk_sm.copy %a[%c0, %c0] to %s[0] landing(%c) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+      mk_sm.copy %a[%c0, %c0] to %s[0] padding(%c) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
     }
   }
 }

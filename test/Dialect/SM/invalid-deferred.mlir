@@ -52,8 +52,8 @@ mk.kernel @written on @mesh (inout %c : memref<64x64xf32> [64, 64], out %d : mem
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @once on @mesh () {
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has attribute "mk_sm.once", which mk_sm does not know of it}}
-    %s = mk_sm.create_staging {mk_sm.once} : !mk_sm.staging<1>
+    // expected-error @+1 {{has attribute "mk_sm.materialize", which mk_sm does not know of it}}
+    %s = mk_sm.create_staging {mk_sm.materialize} : !mk_sm.staging<1>
   }
 }
 
@@ -68,6 +68,22 @@ mk.kernel @exchanged on @mesh (out %c : memref<64x64xf32> [64, 64]) {
       %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
       // expected-error @+1 {{has mk_sm.deferred, but moves elements between threads, which all do at once}}
       %y = mk.transpose %x {mk_sm.deferred} : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+      mk.store %y, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @rescaling on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{has mk_sm.rescaling, but does not scale rows or columns of an accumulator in f32}}
+      %y = arith.mulf %x, %x {mk_sm.rescaling} : tensor<64x64xf32, #acc>
       mk.store %y, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
     }
   }

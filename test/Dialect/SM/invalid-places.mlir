@@ -301,7 +301,7 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @dealt on @mesh (in %a : memref<64xf32> [64]) {
   mk.prepare {
     // expected-error @+1 {{stands outside of a role, where no items are dealt out: move it into the role whose loop it begins}}
-    %i = mk_sm.dealt_item
+    %i = mk_sm.initial_item
   }
 }
 

@@ -163,7 +163,7 @@ mk.kernel @scope on @mesh dims(uniform M) (
       %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
       %slot = mk_sm.wait %ring : !ring -> !slot
       mk_sm.release %ring : !ring
-      // expected-error @+1 {{raises '!mk.signal<2, gpu, arrivals = 1>' at a peer: it takes a signal of scope sys}}
+      // expected-error @+1 {{raises a peer's signal of scope gpu, which only its owner raises: declare it as !mk.signal<..., sys, ...>}}
       mk_sm.store %t, %s[%c0, %c0] on %M posted signal %part[%c0] through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>, !mk.signal<2, gpu, arrivals = 1>
     }
   }

@@ -26,8 +26,8 @@ mk.kernel @items on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M parts(4) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
     }
-    // CHECK: mk_sm.dealt_item
-    %first = mk_sm.dealt_item
+    // CHECK: mk_sm.initial_item
+    %first = mk_sm.initial_item
     // CHECK: %[[T:.*]] = mk_sm.ticket loop(1)
     %t = mk_sm.ticket loop(1)
     // CHECK: mk_sm.pop %{{.*}}[%[[T]]] : !mk.queue<?x2xi32>

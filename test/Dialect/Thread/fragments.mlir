@@ -35,8 +35,8 @@ mk_thread.kernel @fragments threads(256) cluster(1) params(512) shared(20480)
   %t = mk_thread.spread %one : tensor<f32> to tensor<8x32xf32, #runs>
   // CHECK: mk_thread.spread %[[A]] : tensor<64x8xf32, #mk_sm.mma<{{.*}}> to tensor<8x64xf32, #mk_sm.transposed<{{.*}}>
   %u = mk_thread.spread %a : tensor<64x8xf32, #acc> to tensor<8x64xf32, #mk_sm.transposed<of = #acc>>
-  // CHECK: mk_thread.store_fragment %[[A]] to %[[G:.*]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) together(%{{.*}}) grouped 32 once thread(%{{.*}}) : tensor<64x8xf32, #mk_sm.mma<{{.*}}>
-  mk_thread.store_fragment %a to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) grouped 32 once
+  // CHECK: mk_thread.store_fragment %[[A]] to %[[G:.*]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) together(%{{.*}}) grouped 32 materialize thread(%{{.*}}) : tensor<64x8xf32, #mk_sm.mma<{{.*}}>
+  mk_thread.store_fragment %a to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) grouped 32 materialize
       thread(%w) : tensor<64x8xf32, #acc>
   // CHECK: mk_thread.store_fragment %[[A]] to {{.*}} limits(%{{.*}}) add sys grouped 32 thread(
   mk_thread.store_fragment %a to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) add sys grouped 32 thread(%w)

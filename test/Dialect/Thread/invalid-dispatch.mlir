@@ -53,7 +53,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %n = mk_thread.param 24 : i64
   // expected-error @+1 {{has a named barrier, and says how many threads meet there, or neither}}
-  "mk_thread.once"(%w) <{threads = 256 : i64}> ({
+  "mk_thread.elect"(%w) <{threads = 256 : i64}> ({
   ^bb0:
   }) : (i32) -> ()
 }
@@ -65,7 +65,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %n = mk_thread.param 24 : i64
   // expected-error @+1 {{is for 512 threads of a CTA that has 384; name those that come, in whole warps}}
-  mk_thread.once %w barrier(%w, 512) {
+  mk_thread.elect %w barrier(%w, 512) {
   }
 }
 
@@ -131,7 +131,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %n = mk_thread.param 24 : i64
   // expected-error @+1 {{meets at a barrier; name the word in shared memory by which all get the number: `through`}}
-  %b = "mk_thread.fetch_once"(%n, %w, %w, %w) <{order = 3 : i32, otherwise = 0 : i64, threads = 256 : i64}> : (i64, i32, i32, i32) -> i64
+  %b = "mk_thread.elect_fetch_add"(%n, %w, %w, %w) <{order = 3 : i32, otherwise = 0 : i64, threads = 256 : i64}> : (i64, i32, i32, i32) -> i64
 }
 
 // -----

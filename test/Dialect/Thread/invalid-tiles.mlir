@@ -37,7 +37,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has elements of 3 bytes; those of tiles in shared memory have 1, 2 or 4}}
-  mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 3 pad(%w) lane(%w)
+  mk_thread.pad_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 3 pad(%w) lane(%w)
 }
 
 // -----
@@ -156,5 +156,5 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   // expected-error @+1 {{waits until a phase of a barrier is over, whose offset and report it names, or for nothing}}
-  "mk_thread.hurry_sender"(%w, %w) <{post = 512 : i64, sent = 520 : i64}> : (i32, i32) -> ()
+  "mk_thread.flush_sender"(%w, %w) <{post = 512 : i64, sent = 520 : i64}> : (i32, i32) -> ()
 }

@@ -134,7 +134,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{needs a report of the wait for room in the ring with `net`; only then it may be strong, or have a team or a span}}
-  mk_thread.tell_peers 8 in 72 net(%w)
+  mk_thread.notify_peers 8 in 72 net(%w)
 }
 
 // -----

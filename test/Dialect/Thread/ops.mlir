@@ -54,8 +54,8 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.mbarrier_complete %b, 1
   // CHECK: mk_thread.mbarrier_wait %[[B]], %[[C]] stage(%[[C]]) report(<kind = 1, role = 0, number = 3>){{$}}
   mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 0, number = 3>)
-  // CHECK: mk_thread.mbarrier_wait {{.*}} report(<kind = 1, role = -1, number = 3>) patient
-  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = -1, number = 3>) patient
+  // CHECK: mk_thread.mbarrier_wait {{.*}} report(<kind = 1, role = -1, number = 3>) double_deadline
+  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = -1, number = 3>) double_deadline
   // CHECK: mk_thread.sync %[[C]], 256
   mk_thread.sync %c, 256
   // CHECK: mk_thread.arrive %[[C]], 256
@@ -210,8 +210,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   mk_thread.stmatrix %s, %s, %s, %s, %s transpose
   // CHECK: mk_thread.pin %[[F]], %[[G]] : f32, i64
   %u:2 = mk_thread.pin %f, %g : f32, i64
-  // CHECK: mk_thread.own_zero %[[S]]
-  %own = mk_thread.own_zero %s
+  // CHECK: mk_thread.divergent_zero %[[S]]
+  %own = mk_thread.divergent_zero %s
   // CHECK: mk_thread.approximate rcp %[[F]]
   %0 = mk_thread.approximate rcp %f
   // CHECK: mk_thread.approximate rcp_ftz
@@ -322,10 +322,10 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.await_peer %[[G]] of 8 in 72 net, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>) span(<what = 4097, track = 1>)
   %l = mk_thread.await_peer %g of 8 in 72 net, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
       span(<what = 4097, track = 1>)
-  // CHECK: mk_thread.tell_peers 8 in 72{{$}}
-  mk_thread.tell_peers 8 in 72
-  // CHECK: mk_thread.tell_peers 8 in 72 net(%[[W]]) team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
-  mk_thread.tell_peers 8 in 72 net(%w) team(%w) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.notify_peers 8 in 72{{$}}
+  mk_thread.notify_peers 8 in 72
+  // CHECK: mk_thread.notify_peers 8 in 72 net(%[[W]]) team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.notify_peers 8 in 72 net(%w) team(%w) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
   // CHECK: mk_thread.await_peers 8 in 72, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
   mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
   // CHECK: mk_thread.await_peers 8 in 72 net, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
@@ -346,8 +346,8 @@ mk_thread.kernel @tiles threads(384) cluster(2) params(512) shared(4096)
   mk_thread.dismiss_copiers lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
   // CHECK: mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
   mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
-  // CHECK: mk_thread.trim_tile %[[W]] rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 x 2 size 2 pad(%[[W]]) lane(%[[W]])
-  mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
+  // CHECK: mk_thread.pad_tile %[[W]] rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 x 2 size 2 pad(%[[W]]) lane(%[[W]])
+  mk_thread.pad_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
 }
 
 // CHECK: mk_thread.kernel @stores
@@ -365,10 +365,10 @@ mk_thread.kernel @stores threads(384) cluster(2) params(512) shared(4096)
   mk_thread.post_tile 1 in 512 called at 12 by(%w) sends(%w) element(%g) at(%g, %g) on(%g)
   // CHECK: mk_thread.post_tile 0 in 512 called at 12 by(%[[W]]) sends(%[[W]]) element(%[[G]]) at() on()
   mk_thread.post_tile 0 in 512 called at 12 by(%w) sends(%w) element(%g) at() on()
-  // CHECK: mk_thread.hurry_sender in 512 by(%[[W]]){{$}}
-  mk_thread.hurry_sender in 512 by(%w)
-  // CHECK: mk_thread.hurry_sender in 512 by(%[[W]]) until(%[[W]]) sent(520) report(<kind = 9, role = 0, number = -1>)
-  mk_thread.hurry_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
+  // CHECK: mk_thread.flush_sender in 512 by(%[[W]]){{$}}
+  mk_thread.flush_sender in 512 by(%w)
+  // CHECK: mk_thread.flush_sender in 512 by(%[[W]]) until(%[[W]]) sent(520) report(<kind = 9, role = 0, number = -1>)
+  mk_thread.flush_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
   // CHECK: mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
   mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
 }
@@ -474,12 +474,12 @@ mk_thread.kernel @dispatch threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.by_ctas %[[C]] in [0, 16, 64, 8] {
   mk_thread.by_ctas %c in [0, 16, 64, 8] {
   }
-  // CHECK: mk_thread.once %[[C]] {
-  mk_thread.once %c {
+  // CHECK: mk_thread.elect %[[C]] {
+  mk_thread.elect %c {
     mk_thread.fence gpu
   }
-  // CHECK: mk_thread.once %[[C]] barrier(%[[C]], 256) {
-  mk_thread.once %c barrier(%c, 256) {
+  // CHECK: mk_thread.elect %[[C]] barrier(%[[C]], 256) {
+  mk_thread.elect %c barrier(%c, 256) {
     mk_thread.fence gpu
   }
   // CHECK: mk_thread.begin_launch %[[C]] {
@@ -494,9 +494,9 @@ mk_thread.kernel @dispatch threads(384) cluster(2) params(512) shared(4096)
   mk_thread.last_arrival prepared(%e) each 1 {
   }
   // CHECK: mk_thread.last_arrival moved(%[[E]]) each 2 {
-  // CHECK-NEXT: mk_thread.tell_peers 8 in 72 unless_aborted
+  // CHECK-NEXT: mk_thread.notify_peers 8 in 72 unless_aborted
   mk_thread.last_arrival moved(%e) each 2 {
-    mk_thread.tell_peers 8 in 72 unless_aborted
+    mk_thread.notify_peers 8 in 72 unless_aborted
   }
   // CHECK: mk_thread.await_prepared %[[E]] report(<kind = 6, role = -1, number = 0>)
   mk_thread.await_prepared %e report(<kind = 6, role = -1, number = 0>)
@@ -517,10 +517,10 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   %c = mk_thread.cta_id
   // CHECK: %[[N:.*]] = mk_thread.param 24
   %n = mk_thread.param 24 : i64
-  // CHECK: mk_thread.fetch_once relaxed %[[N]], %[[C]] else 7 by(%[[C]])
-  %a = mk_thread.fetch_once relaxed %n, %c else 7 by(%c)
-  // CHECK: mk_thread.fetch_once acq_rel %[[N]], %[[C]] else 0 by(%[[C]]) barrier(%[[C]], 256) through(512)
-  %b = mk_thread.fetch_once acq_rel %n, %c else 0 by(%c) barrier(%c, 256) through(512)
+  // CHECK: mk_thread.elect_fetch_add relaxed %[[N]], %[[C]] else 7 by(%[[C]])
+  %a = mk_thread.elect_fetch_add relaxed %n, %c else 7 by(%c)
+  // CHECK: mk_thread.elect_fetch_add acq_rel %[[N]], %[[C]] else 0 by(%[[C]]) barrier(%[[C]], 256) through(512)
+  %b = mk_thread.elect_fetch_add acq_rel %n, %c else 0 by(%c) barrier(%c, 256) through(512)
   // CHECK: mk_thread.push_record %[[N]], %[[N]] to 72 epoch(%[[C]]){{$}}
   mk_thread.push_record %n, %n to 72 epoch(%c)
   // CHECK: mk_thread.push_record %[[N]] to 72 epoch(%[[C]]) named(5) report(<kind = 12, role = 0, number = 3>)

@@ -98,9 +98,9 @@ mk.kernel @puts on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memre
 // CHECK-LABEL: mk.kernel @trimmed
 // CHECK: mk_sm.partition producer
 // CHECK-NEXT: %[[FILL:.*]] = mk_sm.cursor %{{.*}} parity(1) : !mk_sm.ring
-// CHECK-NEXT: %[[LANDING:.*]] = mk_sm.cursor slots(1) parity(0)
-// CHECK: mk_sm.copy %{{.*}} valid(%{{.*}}) to %{{.*}}[0] landing(%[[LANDING]]) :
-// CHECK: mk_sm.copy %{{.*}} pad(%{{.*}} : bf16) to %{{.*}}[0] landing(%[[LANDING]]) :
+// CHECK-NEXT: %[[PADDING:.*]] = mk_sm.cursor slots(1) parity(0)
+// CHECK: mk_sm.copy %{{.*}} valid(%{{.*}}) to %{{.*}}[0] padding(%[[PADDING]]) :
+// CHECK: mk_sm.copy %{{.*}} pad(%{{.*}} : bf16) to %{{.*}}[0] padding(%[[PADDING]]) :
 // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] : memref
 mk.kernel @trimmed on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   %c0 = arith.constant 0 : index

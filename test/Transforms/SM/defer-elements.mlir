@@ -13,7 +13,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: mk.load %{{.*}} {mk_sm.deferred}
 // CHECK: arith.addf {{.*}} {mk_sm.deferred}
 // CHECK: arith.truncf {{.*}} {mk_sm.deferred}
-// CHECK: mk.store {{.*}} {mk_sm.once}
+// CHECK: mk.store {{.*}} {mk_sm.materialize}
 mk.kernel @epilogue on @mesh (in %a : !of32 [64, 64], out %c : !obf16 [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
@@ -31,7 +31,7 @@ mk.kernel @epilogue on @mesh (in %a : !of32 [64, 64], out %c : !obf16 [64, 64]) 
 // CHECK-LABEL: mk.kernel @cheap
 // CHECK: arith.truncf {{.*}} {mk_sm.deferred}
 // CHECK: mk.store
-// CHECK-NOT: mk_sm.once
+// CHECK-NOT: mk_sm.materialize
 // CHECK-LABEL: mk.kernel @several
 mk.kernel @cheap on @mesh (out %c : !obf16 [64, 64]) {
   %c0 = arith.constant 0 : index

@@ -65,7 +65,7 @@ mk_thread.kernel @some threads(384) cluster(2) params(512) shared(4096)
   // CHECK-NEXT: mk_thread.fence sys
   // CHECK-NEXT: }
   // CHECK-NEXT: mk_thread.sync_warp
-  mk_thread.once %c {
+  mk_thread.elect %c {
     mk_thread.fence sys
   }
   // CHECK-NEXT: mk_thread.sync %[[CTA]], 256
@@ -73,7 +73,7 @@ mk_thread.kernel @some threads(384) cluster(2) params(512) shared(4096)
   // CHECK-NEXT: mk_thread.fence gpu
   // CHECK-NEXT: }
   // CHECK-NOT: mk_thread.sync
-  mk_thread.once %c barrier(%c, 256) {
+  mk_thread.elect %c barrier(%c, 256) {
     mk_thread.fence gpu
   }
 }

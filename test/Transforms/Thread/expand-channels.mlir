@@ -13,7 +13,7 @@ mk_thread.kernel @ring threads(384) cluster(2) params(512) shared(4096)
   // CHECK: %[[EMPTY_AT:.*]] = arith.addi %[[BASE]], %c32_i32
   // CHECK: %[[OFFSET:.*]] = arith.muli %[[STAGE:.*]], %c8_i32
   // CHECK: %[[EMPTY:.*]] = arith.addi %[[EMPTY_AT]], %[[OFFSET]]
-  // CHECK: mk_thread.mbarrier_wait %[[EMPTY]], %{{.*}} stage(%[[STAGE]]) report(<kind = 3, role = 0, number = 0>) patient
+  // CHECK: mk_thread.mbarrier_wait %[[EMPTY]], %{{.*}} stage(%[[STAGE]]) report(<kind = 3, role = 0, number = 0>) double_deadline
   // CHECK: arith.muli %[[STAGE]], %c256_i32
   // CHECK: %[[FULL:.*]] = arith.addi
   // CHECK: scf.if

@@ -27,9 +27,9 @@ mk_thread.kernel @begin threads(384) cluster(1) params(512) shared(4096)
   // CHECK-DAG: %[[COUNT:.*]] = arith.addi %[[BEFORE]], %c1_i32
   // CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[COUNT]], %[[ALL]]
   // CHECK: scf.if %[[LAST]] {
-  // CHECK-NEXT: mk_thread.tell_peers
+  // CHECK-NEXT: mk_thread.notify_peers
   mk_thread.last_arrival prepared(%e) each 1 {
-    mk_thread.tell_peers 8 in 72
+    mk_thread.notify_peers 8 in 72
   }
   // Nobody is to be told.
   // CHECK: mk_thread.atomic_add acq_rel gpu
@@ -41,9 +41,9 @@ mk_thread.kernel @begin threads(384) cluster(1) params(512) shared(4096)
   mk_thread.await_prepared %e report(<kind = 6, role = -1, number = 0>)
   // CHECK: arith.addi %{{.*}}, %c20_i64
   // CHECK: arith.muli %{{.*}}, %c2_i32
-  // CHECK: mk_thread.tell_peers
+  // CHECK: mk_thread.notify_peers
   mk_thread.last_arrival moved(%e) each 2 {
-    mk_thread.tell_peers 8 in 72 unless_aborted
+    mk_thread.notify_peers 8 in 72 unless_aborted
   }
 }
 

@@ -16,7 +16,7 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   // CHECK-NEXT: scf.yield %c7_i64
   // CHECK: mk_thread.sync_warp
   // CHECK: shfl.sync.idx
-  %ticket = mk_thread.fetch_once relaxed %n, %w else 7 by(%w)
+  %ticket = mk_thread.elect_fetch_add relaxed %n, %w else 7 by(%w)
   // Several: by shared memory.
   // CHECK: mk_thread.sync %{{.*}}, 256
   // CHECK: mk_thread.atomic_add acq_rel gpu %[[N]]
@@ -24,7 +24,7 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.sync %{{.*}}, 256
   // CHECK: llvm.load
   // CHECK: shfl.sync.idx
-  %before = mk_thread.fetch_once acq_rel %n, %w else 0 by(%w) barrier(%w, 256) through(512)
+  %before = mk_thread.elect_fetch_add acq_rel %n, %w else 0 by(%w) barrier(%w, 256) through(512)
 
   // The flag is released behind the record.
   // CHECK: scf.if

@@ -25,10 +25,10 @@ mk_thread.kernel @posts threads(384) cluster(1) params(512) shared(4096)
   mk_thread.post_tile 0 in 512 called at 12 by(%w) sends(%w) element(%g) at() on()
   // CHECK: mk_thread.store_shared %c1_i32, %{{.*}} + 64
   // CHECK-NOT: mk_thread.mbarrier_wait
-  mk_thread.hurry_sender in 512 by(%w)
+  mk_thread.flush_sender in 512 by(%w)
   // CHECK: mk_thread.store_shared %c2_i32, %{{.*}} + 64
   // CHECK: mk_thread.mbarrier_wait
-  mk_thread.hurry_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
+  mk_thread.flush_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
 }
 
 // CHECK-LABEL: mk_thread.kernel @serves

@@ -55,5 +55,5 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // Rank 0 is not the first for everybody.
   // CHECK: scf.for %[[STEP:.*]] = %c1_i32 to %c8_i32
   // CHECK: mk_thread.reduce_add release sys
-  mk_thread.tell_peers 8 in 72
+  mk_thread.notify_peers 8 in 72
 }

@@ -84,7 +84,7 @@ mk_thread.kernel @direct threads(256) cluster(1) params(512) shared(20480)
       thread(%w) : tensor<8x32xf32, #runs>
   // CHECK: mk_thread.take_elements only [0, 1] of %[[D]] :
   // CHECK-NEXT: mk_thread.store_elements {{.*}} as [0, 1] of {{.*}} together(
-  mk_thread.store_fragment %d to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%there) grouped 2 once
+  mk_thread.store_fragment %d to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%there) grouped 2 materialize
       thread(%w) : tensor<8x32xf32, #runs>
 }
 

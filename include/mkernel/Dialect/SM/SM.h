@@ -8,7 +8,7 @@
 #define MKERNEL_DIALECT_SM_SM_H
 
 #include "mkernel/Dialect/Thread/Sizes.h"
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 #include "mkernel/Dialect/SM/SMDialect.h.inc"
@@ -105,16 +105,14 @@ int64_t getSharedOffset(Operation *owner, StringRef piece);
 
 /// Of an op whose elements are computed where they are taken, and of a store that computes what is
 /// deferred to it once, not in each of its two ways.
-constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
+constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kMaterializeAttr = "mk_sm.materialize";
+/// Of an arith.mulf that warps leave out whose factors are all one.
+constexpr StringLiteral kRescalingAttr = "mk_sm.rescaling";
+/// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.
+mk::BroadcastOp getRowFactors(Operation *op);
 
-/// Whether `op`, or one in it at any depth, is of these kinds.
-template <typename... OpTs> bool holds(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<OpTs...>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+using mk::holds;
+using mk::holdsAny;
 /// Whether the loop goes on as long as there are items to draw: its condition draws them, or
 /// receives those that another partition draws.
 bool drawsItems(scf::WhileOp loop);

@@ -22,6 +22,7 @@ struct Addition {
   explicit operator bool() const { return static_cast<bool>(type); }
 };
 
+/// A copy emits at the same place of the same kernel.
 class Emitter {
 public:
   Emitter(MLIRContext *context, Location loc);
@@ -35,7 +36,7 @@ public:
 
   //===--- Constants and integers -----------------------------------------===//
 
-  /// Made once, at the start of the entry block.
+  /// As in registers (fp8: its bits); made once, at the start of the entry block.
   Value constant(TypedAttr value);
   Value c32(int64_t value);
   Value c64(int64_t value);
@@ -235,7 +236,7 @@ public:
 private:
   Block *entry = nullptr;
   FrameAttr frame;
-  DenseMap<Attribute, Value> constants;
+  std::shared_ptr<DenseMap<Attribute, Value>> constants;
 };
 
 /// Elements in one 32-bit word; 1 for those that are as wide or no numbers.

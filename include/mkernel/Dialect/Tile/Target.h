@@ -24,9 +24,9 @@ inline SmAttr getSm(Operation *op) {
   return target ? target.getSm() : SmAttr();
 }
 
-/// Threads that one instruction of the matrix unit is issued by; registers are dealt out to as
-/// many.
-inline constexpr int64_t kWarpgroupThreads = 128;
+/// Threads that run together, and those that one instruction of the matrix unit is issued by;
+/// registers are dealt out to as many.
+inline constexpr int64_t kWarpThreads = 32, kWarpgroupThreads = 4 * kWarpThreads;
 
 } // namespace mlir::mk
 

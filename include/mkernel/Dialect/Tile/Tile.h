@@ -57,10 +57,27 @@ inline KernelOp getKernel(Operation *op) {
 /// mk.foreach_item): it is in no other such loop.
 bool isDistributedLoop(Operation *op);
 
+/// Whether `op`, or one in it at any depth, is of the kind that `is` takes and is so.
+template <typename Fn> bool holdsAny(Operation *op, Fn is) {
+  using OpT = typename llvm::function_traits<Fn>::template arg_t<0>;
+  auto stop = [&](OpT inner) { return is(inner) ? WalkResult::interrupt() : WalkResult::advance(); };
+  return op->walk(stop).wasInterrupted();
+}
+template <typename... OpTs> bool holds(Operation *op) {
+  return holdsAny(op, [](Operation *inner) { return isa<OpTs...>(inner); });
+}
+
 /// What loads and stores have in common: offsets, in elements, one for each dimension of `buffer`;
 /// none or one valid extent for each dimension of the tile.
 LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
                            RankedTensorType tile);
+
+/// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
+/// that the signal may belong to another rank.
+LogicalResult verifyAttachedSignal(Operation *op, Value signal, ValueRange indices, bool strong,
+                                   bool crosses);
+/// What is written at a peer must be symmetric.
+LogicalResult verifySymmetric(Operation *op, Type dest);
 
 /// Whether buffers of this type lie in the symmetric heap.
 bool isSymmetric(Type type);

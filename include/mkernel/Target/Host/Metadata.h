@@ -38,6 +38,9 @@ StringRef getPackageTypeName(Type type);
 /// mesh, dimensions, arguments and roles.
 llvm::json::Value buildSignature(ModuleOp module);
 
+/// What the metadata says of the reference; null if there is none.
+FailureOr<llvm::json::Value> describeReference(KernelOp kernel, const MetadataOptions &options);
+
 /// The function that says what a kernel computes: `<kernel>_reference` if the
 /// file has it, else `reference`; null if it has neither.
 func::FuncOp findReference(KernelOp kernel);

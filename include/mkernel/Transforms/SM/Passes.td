@@ -205,6 +205,15 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
   }];
 }
 
+def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
+  let summary = "Marks sums of which warps need not multiply rows by one";
+  let description = [{
+    A loop that follows a running maximum multiplies the rows of what it carries by factors that are one
+    unless the maximum grew. Such products get `mk_sm.rescaling` if a thread has `guarded_elements` of
+    the target or more: a warp whose factors are all one goes past them.
+  }];
+}
+
 def SpillFragmentsPass : SMPass<"mk-sm-spill-fragments"> {
   let summary = "Keeps fragments in scratch in the order of registers";
   let description = [{
@@ -226,7 +235,7 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
   let description = [{
     A store from registers has two ways, in runs and one by one. What is deferred to it is computed in
     each, unless that is a load of a tile or more than a scaling and a conversion: then
-    once, in front of both (`mk_sm.once`).
+    once, in front of both (`mk_sm.materialize`).
 
     A store through shared memory goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
     (0.5 % of a GEMM) and keep fewer inputs live. A loop makes kernels with several stores a third
@@ -290,7 +299,7 @@ def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
 
     Puts are wrapped into `mk_sm.pipeline_put`, with two cursors of the slots that their pieces go through,
     and copies of which a part may have to be written over get the cursor of their barrier,
-    `landing`.
+    `padding`.
   }];
 }
 

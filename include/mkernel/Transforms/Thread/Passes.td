@@ -78,8 +78,8 @@ def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
   }];
 }
 
-def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
-  let summary = "Turns trimming of a tile in its slot into stores to shared memory";
+def ExpandPaddingPass : ExpandPass<"mk-thread-expand-padding"> {
+  let summary = "Turns padding of a tile in its slot into stores to shared memory";
 }
 
 def ExpandProductsPass : ExpandPass<"mk-thread-expand-products"> {

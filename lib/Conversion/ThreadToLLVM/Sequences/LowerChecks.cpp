@@ -5,18 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Texts.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk::thread;
 using namespace mlir::mk_thread;
-
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (!value || !matchPattern(value, m_ConstantInt(&number)))
-    return std::nullopt;
-  return number.getSExtValue();
-}
 
 static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
   std::string text;
@@ -29,7 +22,7 @@ static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
     return "$" + std::to_string(operands.size() + (redirects ? 1 : -1));
   };
   auto word = [&](Value value) {
-    std::optional<int64_t> constant = constantOf(value);
+    std::optional<int64_t> constant = value ? getConstantIntValue(value) : std::nullopt;
     return constant ? std::to_string(*constant) : operand(value);
   };
   os << "{ .reg .pred some; .reg .b32 low, word, named; "

@@ -39,7 +39,7 @@ public:
       : report(report), span(std::move(span)), os(text), isWarp(isWarp),
         end(this->span ? "LATE" : "DONE") {}
 
-  std::string waitForBarrier(bool isPatient);
+  std::string waitForBarrier(bool doubleDeadline);
   std::string waitForWord(StringRef poll, StringRef leader);
 
 private:
@@ -100,11 +100,11 @@ private:
 } // namespace
 
 // $0: its address, $1: the parity, $2: the stage.
-std::string WaitText::waitForBarrier(bool isPatient) {
+std::string WaitText::waitForBarrier(bool doubleDeadline) {
   const char *poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
                      "vote.sync.all.pred done, done, 0xffffffff; @done bra DONE; ";
   os << "{ .reg .pred done, some; .reg .b32 left, last, low, high; .reg .b64 value; " << poll;
-  countDown(isPatient ? 1 : 0);
+  countDown(doubleDeadline ? 1 : 0);
   readClock();
   os << "mov.b32 last, low; AGAIN: " << poll;
   tick();
@@ -163,7 +163,7 @@ static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op,
   report.wanted = "$1";
   report.seen = "xor.b32 low, $1, 1; ";
   WaitText text(report, SpanText(), /*isWarp=*/true);
-  return ptx.run(text.waitForBarrier(op.getPatient()), {}, op->getOperands());
+  return ptx.run(text.waitForBarrier(op.getDoubleDeadline()), {}, op->getOperands());
 }
 
 static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &ptx) {

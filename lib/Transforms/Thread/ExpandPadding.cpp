@@ -1,4 +1,4 @@
-//===- ExpandTrims.cpp - What is not valid of a staged tile ---------------===//
+//===- ExpandPadding.cpp - What is not valid of a staged tile ---------------===//
 //
 // Seldom: where a part of an argument ends within a tile and the rest of it is not to be seen, or
 // where a pad is not zero.
@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 
-static void trimTile(TrimTileOp op, Emitter &e) {
+static void padTile(PadTileOp op, Emitter &e) {
   int64_t size = op.getSize(), rows = op.getRows(), chunks = op.getChunks();
   Value lane = op.getLane(), pad = op.getPad();
   // Rows, in whole lines: four at a time, 16 bytes a lane.
@@ -52,4 +52,4 @@ static void trimTile(TrimTileOp op, Emitter &e) {
   e.syncWarp();
 }
 
-void mk_thread::expandTrims(ModuleOp module) { expandEach<TrimTileOp>(module, trimTile); }
+void mk_thread::expandPadding(ModuleOp module) { expandEach<PadTileOp>(module, padTile); }

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-expand-loops=deal -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops=static-first -canonicalize -cse -split-input-file | FileCheck %s
 
 // A CTA has an item before it draws one. Tickets are for the items behind those of all CTAs of
 // the role.
@@ -6,7 +6,7 @@
 // CHECK: mk.role @r ctas(8) {
 // CHECK-NOT: mk_sm.ticket
 // CHECK-DAG: %[[CTAS:.*]] = mk.ctas @r
-// CHECK-DAG: %[[DEALT:.*]] = mk_sm.dealt_item
+// CHECK-DAG: %[[DEALT:.*]] = mk_sm.initial_item
 // CHECK: scf.while (%[[I:.*]] = %[[DEALT]])
 // CHECK-NEXT: %[[DRAWS:.*]] = arith.cmpi eq, %[[I]], %c-1
 // CHECK-NEXT: %[[ITEM:.*]] = scf.if %[[DRAWS]] -> (index) {
@@ -50,7 +50,7 @@ mk.kernel @begin on @mesh dims(uniform M) (in %n : memref<1xindex> [1]) {
 // CHECK-LABEL: mk.kernel @nothing
 // CHECK: mk.role @work
 // CHECK-NOT: loop(0)
-// CHECK: %[[DEALT:.*]] = mk_sm.dealt_item
+// CHECK: %[[DEALT:.*]] = mk_sm.initial_item
 // CHECK: scf.while (%{{.*}} = %[[DEALT]])
 // CHECK: mk_sm.ticket loop(1)
 mk.mesh @mesh (gpu = 1 via link)
@@ -73,7 +73,7 @@ mk.kernel @nothing on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 
 // A wait in front of the loop may be for what another CTA does in it.
 // CHECK-LABEL: mk.kernel @wait
-// CHECK-NOT: mk_sm.dealt_item
+// CHECK-NOT: mk_sm.initial_item
 // CHECK: mk.wait
 // CHECK: scf.while : () -> index
 // CHECK-NEXT: mk_sm.ticket loop(0)
@@ -100,7 +100,7 @@ mk.kernel @wait on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 // Records of a queue are dealt out, too.
 // CHECK-LABEL: mk.kernel @queue
 // CHECK: mk.role @consume
-// CHECK: %[[DEALT:.*]] = mk_sm.dealt_item
+// CHECK: %[[DEALT:.*]] = mk_sm.initial_item
 // CHECK: scf.while (%{{.*}} = %[[DEALT]])
 // CHECK: mk_sm.ticket loop(0)
 // CHECK: ^bb0(%[[I:.*]]: index):

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-thread-expand-trims | FileCheck %s
+// RUN: mk-opt %s -mk-thread-expand-padding | FileCheck %s
 
 // CHECK-LABEL: mk_thread.kernel @trims
 mk_thread.kernel @trims threads(384) cluster(1) params(512) shared(4096)
@@ -16,5 +16,5 @@ mk_thread.kernel @trims threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.store {{.*}} bytes(4)
   // CHECK: mk_thread.fence_async shared
   // CHECK-NEXT: mk_thread.sync_warp
-  mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
+  mk_thread.pad_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
 }

@@ -1,0 +1,92 @@
+//===- Scalars.cpp - Constants, and scalars of a kernel --------------------===//
+#include "Bounds.h"
+#include "Faults.h"
+#include "Lowerings.h"
+#include "Peers.h"
+#include "mkernel/ABI/Gpu.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+static LogicalResult refuseDense(Operation *op) {
+  // Constants of equal value are one, which stands nowhere.
+  Location where = isa<UnknownLoc>(op->getLoc()) && !op->use_empty() ? (*op->user_begin())->getLoc()
+                                                                     : op->getLoc();
+  return emitError(where) << "'arith.constant' op is a tile whose elements differ; for "
+                          << getSmTarget(op).getName()
+                          << " only a tile of "
+                             "one value can be made in registers: mk.load it from an argument";
+}
+
+static LogicalResult lowerConstant(arith::ConstantOp op, PartitionBuilder &p) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue()); dense && !dense.isSplat())
+    return refuseDense(op);
+  p.set(op.getResult(), p.constant(op.getValue()));
+  return success();
+}
+
+static LogicalResult lowerDim(memref::DimOp op, PartitionBuilder &p) {
+  std::optional<int64_t> d = op.getConstantIndex();
+  if (!d)
+    return op.emitOpError() << "asks for a dimension known at run time only";
+  p.set(op, sizeOf(p, getBuffer(p, op, op.getSource()), *d));
+  return success();
+}
+
+static void lowerScalarLoad(memref::LoadOp op, PartitionBuilder &p) {
+  Buffer from = getBuffer(p, op, op.getMemRef());
+  SmallVector<Value> indices = checkScalar(p, op, MK_READ_ARGUMENT, from, op.getIndices());
+  p.set(op, loadScalar(p, op, getRegisterType(op.getType()), elementAddress(p, from, indices)));
+}
+
+// All threads have the value; one writes it.
+static void lowerScalarStore(memref::StoreOp op, PartitionBuilder &p) {
+  Buffer to = getBuffer(p, op, op.getMemRef());
+  checkScalar(p, op, MK_WRITTEN_ARGUMENT, to, op.getIndices());
+  Value value = p.scalar(op.getValue());
+  Value address = elementAddress(p, to, p.scalars(op.getIndices()));
+  p.ifThen(p.eq(p.partitionThread, 0), [&] { p.ifFine([&] { p.store(value, address); }); });
+}
+
+static void lowerCoord(CoordOp op, PartitionBuilder &p) {
+  MeshOp mesh = p.info.getKernel().getMeshOp();
+  unsigned axis = mesh.findAxis(op.getAxis());
+  p.set(op, p.remU(p.divU(readRank(p), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
+}
+
+static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
+  auto role = op->getParentOfType<RoleOp>();
+  bool isHelped =
+      llvm::any_of(p.info.resources.roles, [&](RoleOp other) { return isFollowedBy(other, role); });
+  Value item = p.ctaInRole;
+  if (isHelped) {
+    auto [first, own] = p.info.ctasOf(*p.info.resources.indexOf(role));
+    item = p.select(p.cmp(arith::CmpIPredicate::ult, p.sub(p.cta, first), own), item, p.c64(-1));
+  }
+  p.set(op, item);
+}
+
+void sm::populateScalarLowerings(LoweringTable &table) {
+  table.add(
+      lowerConstant, lowerDim, lowerScalarLoad, lowerScalarStore, lowerCoord, lowerInitialItem,
+      // Of this rank; mk-expand-ranks computes others.
+      [](RankOp op, PartitionBuilder &p) { p.set(op, readRank(p)); },
+      [](CtasOfOp op, PartitionBuilder &p) {
+        p.set(op, p.c64(p.info.ctas[*p.info.resources.roleIndex(op.getRole())]));
+      },
+      [](ParamOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getDefaultValue())); },
+      // LLVM would read it once, at the start.
+      [](ReadDimOp op, PartitionBuilder &p) {
+        unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
+        p.set(op, p.loadParamHere(p.info.params.dims + 8 * d));
+      },
+      [](CtaIndexOp op, PartitionBuilder &p) { p.set(op, p.ctaInRole); },
+      // A team is a warpgroup.
+      [](TeamIndexOp op, PartitionBuilder &p) {
+        p.set(op, p.partition.getTeams() > 1 ? p.resize(p.group, p.i64) : p.c64(0));
+      },
+      // Buffers are looked through where they are used.
+      [](SelectOp op, PartitionBuilder &p) {});
+}

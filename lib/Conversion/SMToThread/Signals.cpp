@@ -1,0 +1,110 @@
+//===- Signals.cpp - Signals, and waits for them --------------------------===//
+//
+// An op that acts once is executed by one thread when all threads of the
+// partition have come to it: the barrier makes what they did part of
+// what it releases. Whoever waits acquires, and then orders what it has seen before
+// accesses of the copy engine.
+//
+//===----------------------------------------------------------------------===//
+#include "Bounds.h"
+#include "Faults.h"
+#include "Lowerings.h"
+#include "Peers.h"
+#include "Sender.h"
+#include "Timeline.h"
+#include "mkernel/ABI/Gpu.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+static MemScope scopeOf(Value signal) {
+  return cast<SignalType>(signal.getType()).getScope() == mk::Scope::Sys ? MemScope::Sys
+                                                                         : MemScope::Gpu;
+}
+
+/// Row-major element of an array declared in the kernel, as an i64.
+Value sm::linearElement(PartitionBuilder &p, ArrayRef<int64_t> shape, ValueRange extents,
+                        ArrayRef<Value> index) {
+  Value linear = p.c64(0);
+  unsigned next = 0;
+  for (auto [extent, i] : llvm::zip(shape, index)) {
+    Value size = ShapedType::isDynamic(extent) ? p.scalar(extents[next++]) : p.c64(extent);
+    linear = p.add(p.mul(linear, size), i);
+  }
+  return linear;
+}
+
+SignalArray sm::signalArray(PartitionBuilder &p, Value signal) {
+  return {p.info.params.signals[*p.info.resources.indexOf(signal)], scopeOf(signal)};
+}
+
+Value sm::signalElement(PartitionBuilder &p, Operation *op, Value signal, ValueRange index) {
+  auto declared = signal.getDefiningOp<SignalsOp>();
+  int64_t number = *p.info.resources.indexOf(signal);
+  ArrayRef<int64_t> shape = cast<SignalType>(signal.getType()).getShape();
+  SmallVector<Value> checked =
+      checkIndices(p, op, MK_USED_SIGNAL, number, p.info.params.signals[number] + abi::kSignalBytes,
+                   shape, index);
+  return linearElement(p, shape, declared.getExtents(), checked);
+}
+
+void sm::raiseSignal(PartitionBuilder &p, SignalArray array, Value element, int64_t amount,
+                     Value peer, bool strong, std::optional<LinkKind> via, bool relaxed) {
+  bool net = peer && p.info.hasNet() && via != LinkKind::Link;
+  p.create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, relaxed, peer,
+                               net ? p.cta : Value(), net && strong, net ? commandTeam(p) : Value(),
+                               net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+                               net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
+}
+
+static void lowerSignal(SignalOp op, PartitionBuilder &p) {
+  Value element = signalElement(p, op, op.getSignal(), op.getIndex());
+  Value peer;
+  if (op.getPeer() && p.info.hasPeers())
+    peer = existingPeer(p, p.scalar(op.getPeer()));
+  p.elect([&] {
+    if (peer)
+      awaitReady(p, peer);
+    raiseSignal(p, signalArray(p, op.getSignal()), element, op.getAmount(), peer, op.getStrong());
+    recordSignal(p, op.getSignal(), element);
+  });
+}
+
+void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
+  auto declared = op.getSignal().getDefiningOp<SignalsOp>();
+  auto type = cast<SignalType>(op.getSignal().getType());
+  int64_t number = *p.info.resources.indexOf(op.getSignal());
+  Value element = signalElement(p, op, op.getSignal(), op.getIndex()), base;
+  if (type.isDynamic()) {
+    base =
+        p.load(p.i32, p.add(p.loadParam(p.info.params.signals[number] + abi::kSignalBases, p.i64),
+                            p.shl(element, 2)));
+  } else {
+    Value arrivals = type.hasRuntimeArrivals() ? p.resize(p.scalar(declared.getArrivals()), p.i32)
+                                               : p.c32(type.getArrivals());
+    base = p.mul(p.epoch, arrivals);
+  }
+  Value count = p.scalar(op.getCount());
+  // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
+  // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
+  Value leader = p.isOneWarp() || apart ? Value() : p.eq(p.partitionThread, 0);
+  flushSender(p);
+  Value wanted = p.add(base, p.resize(count, p.i32));
+  auto [param, scope] = signalArray(p, op.getSignal());
+  p.create<mk_thread::AwaitSignalOp>(
+      scope, param, element, scope == MemScope::Sys && p.info.hasNet(), wanted,
+      p.resize(count, p.i32), leader ? p.resize(leader, p.i32) : Value(),
+      p.makeReport(MK_WAIT_SIGNAL, number), makeWaitSpan(p, MK_WAIT_SIGNAL, number));
+  if (apart)
+    return;
+  if (leader)
+    p.barrierPartition();
+  updateWaitFailed(p);
+}
+
+void sm::populateSignalLowerings(LoweringTable &table) {
+  table.add(lowerSignal,
+            [](mk::WaitOp op, PartitionBuilder &p) { emitWait(p, op, /*apart=*/false); });
+}

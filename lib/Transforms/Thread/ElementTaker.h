@@ -1,0 +1,44 @@
+//===- ElementTaker.h - Elements of fragments, as they are asked for -*- C++ -*-===//
+#ifndef MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
+#define MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
+
+#include "Expand.h"
+
+namespace mlir::mk_thread {
+
+using Fragments = DenseMap<Value, SmallVector<Value>>;
+
+/// What takes elements of fragments one by one. Those that are computed on demand are computed
+/// then, each once in a block and those in it.
+class ElementTaker {
+public:
+  ElementTaker(Emitter &e, Fragments &fragments) : e(e), fragments(fragments) {}
+
+  Value take(Value tile, unsigned i);
+  /// Of an op whose elements have no values yet, and which `tile` stands for.
+  Value take(Operation *op, Value tile, unsigned i);
+  SmallVector<Value> takeAll(Value tile);
+  /// Loads what the elements are computed from.
+  void load(Value tile, ArrayRef<unsigned> elements);
+  /// The op that computes elements on demand, which nobody has asked for as a whole.
+  Operation *getDemanded(Value tile);
+
+private:
+  Value find(Value tile, unsigned i);
+  /// Two elements at once where there is an instruction for it.
+  bool takePair(Operation *op, Value tile, unsigned i);
+  Value invert(Value x);
+
+  Emitter &e;
+  Fragments &fragments;
+  DenseMap<std::pair<Value, unsigned>, Value> known;
+  DenseMap<Value, Value> inverses;
+};
+
+/// The element of the source that each element of a spread fragment is.
+SmallVector<unsigned> getSources(SpreadOp op);
+inline RankedTensorType getTile(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+
+} // namespace mlir::mk_thread
+
+#endif // MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
