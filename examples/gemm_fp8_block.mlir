@@ -39,7 +39,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  mk.param "SCHEDULE" = 0
   mk.param "TAIL" = 1
   mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   // Columns of a tile have the scales of up to three pieces of it, each of which lies in one block of 128.
