@@ -116,9 +116,9 @@ struct TransposeSpread : OpRewritePattern<TransposeOp> {
     if (auto mask = dyn_cast_or_null<MaskOp>(source); mask && isSpread(mask)) {
       MLIRContext *context = op.getContext();
       IntegerSet set = mask.getSet();
-      IntegerSet swapped = set.replaceDimsAndSymbols(
-          {getAffineDimExpr(1, context), getAffineDimExpr(0, context)}, {}, set.getNumDims(),
-          set.getNumSymbols());
+      IntegerSet swapped =
+          set.replaceDimsAndSymbols({getAffineDimExpr(1, context), getAffineDimExpr(0, context)},
+                                    {}, set.getNumDims(), set.getNumSymbols());
       Value tile = makeTranspose(b, op.getLoc(), mask.getSource());
       b.replaceOpWithNewOp<MaskOp>(op, type, tile, swapped, mask.getSymbols(), mask.getOtherwise());
       return success();

@@ -89,8 +89,8 @@ static void deferReads(scf::ForOp loop) {
 
 static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   int64_t distance = getDistance(loop, loads);
-  passed(loop, kAdvanceLoads) << remark::add("loads {0} values {1} ahead", loads.size(),
-                                             distance == 1 ? "an iteration" : "two iterations");
+  passed(loop, kAdvanceLoads) << remark::add("loads {0} values ahead; iterations: {1}",
+                                             loads.size(), distance);
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   bool counts = getConstantIntValue(loop.getStep()) == 1;
@@ -98,8 +98,8 @@ static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   SmallVector<Value> first = loadEarlyIf(rewriter, runs, loop, loads, loop.getLowerBound());
   for (int64_t i = 1; i < distance; ++i) {
     mk::IndexMath m{rewriter, loop.getLoc()};
-    Value later = m.min(m.add(loop.getLowerBound(), m.index(i)),
-                        m.sub(loop.getUpperBound(), m.index(1)));
+    Value later =
+        m.min(m.add(loop.getLowerBound(), m.index(i)), m.sub(loop.getUpperBound(), m.index(1)));
     llvm::append_range(first, loadEarlyIf(rewriter, runs, loop, loads, later));
   }
   // Behind the start of the dots, which hide them.

@@ -38,7 +38,7 @@ mk.kernel @scaled on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in
     %vs = mk_sm.create_ring : !ring
     mk_sm.partition consumer warps(4) registers(168) {
       %zero = arith.constant dense<0.0> : !f
-      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 2 values an iteration ahead}}
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 2 values ahead; iterations: 1}}
       %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
         %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !row
         %number = memref.load %n[%j] : memref<?xf32>
@@ -187,7 +187,7 @@ mk.kernel @scalars on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
     %ks = mk_sm.create_ring : !ring
     mk_sm.partition consumer warps(4) registers(168) {
       %zero = arith.constant dense<0.0> : !f
-      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 1 values two iterations ahead}}
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 1 values ahead; iterations: 2}}
       %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
         %ka = mk_sm.wait %ks : !ring -> !slot
         %K = mk_sm.tile %ka[0] : !slot -> !staged
