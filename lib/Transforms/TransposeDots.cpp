@@ -20,6 +20,9 @@ using namespace mlir::mk;
 
 static constexpr StringRef kPass = "mk-transpose-dots";
 
+/// Steps until it is given up: a kernel with few rows takes some tens.
+static constexpr int64_t kMostRewrites = 10000;
+
 static RankedTensorType transpose(Type type) {
   auto tile = cast<RankedTensorType>(type);
   return RankedTensorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType());
@@ -220,7 +223,9 @@ void mk::transposeDots(KernelOp kernel) {
   patterns.add<SwapOperands>(kernel.getContext(), unit);
   patterns.add<TransposeSpread, SinkTranspose, CarryTransposed>(kernel.getContext());
   // Each step leaves what is right: where they do not come to an end, that stays.
-  (void)applyPatternsGreedily(kernel, std::move(patterns));
+  GreedyRewriteConfig config;
+  config.setMaxNumRewrites(kMostRewrites);
+  (void)applyPatternsGreedily(kernel, std::move(patterns), config);
   kernel.walk([&](DotOp dot) {
     if (isFewRows(dot, unit))
       mk_sm::missed(dot, kPass) << "leaves few rows as they are: an operand is not loaded, or the "
