@@ -46,11 +46,8 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %c64 = arith.constant 64 : index
   %n_left = arith.remui %c128, %tn : index
   %divides = arith.cmpi eq, %n_left, %c0 : index
-  %pieces_left = arith.remui %tn, %c64 : index
-  %is_pieces = arith.cmpi eq, %pieces_left, %c0 : index
   %c192 = arith.constant 192 : index
-  %is_narrow = arith.cmpi ule, %tn, %c192 : index
-  %in_pieces = arith.andi %is_pieces, %is_narrow : i1
+  %in_pieces = arith.cmpi eq, %tn, %c192 : index
   %n_fits = arith.ori %divides, %in_pieces : i1
   mk.require %n_fits, "TN must divide 128, or be 192: a tile has three pieces of one scale at most"
   %piece = arith.select %divides, %tn, %c64 : index

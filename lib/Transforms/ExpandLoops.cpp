@@ -297,8 +297,8 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(
-              LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, staticFirst).run()))
+      if (failed(LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, staticFirst)
+                     .run()))
         return signalPassFailure();
   }
 };

@@ -49,9 +49,7 @@ static LogicalResult verifyReleasers(KernelOp kernel) {
 
 /// Whether something between the two lets the later see what the earlier did,
 /// as far as this block can tell.
-static bool mayOrder(Operation *op) {
-  return holds<WaitOp, CountOp, ForeachItemOp>(op);
-}
+static bool mayOrder(Operation *op) { return holds<WaitOp, CountOp, ForeachItemOp>(op); }
 
 namespace {
 /// A load or a store that certainly touches what is at its offsets.

@@ -32,8 +32,7 @@ void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers,
   Value element =
       op.getSignal() ? signalElement(p, op, op.getSignal(), op.getSignalIndex()) : p.c64(0);
   // The signal releases what the consumer has had the engine store itself, too.
-  bool sendsItself =
-      holdsAny(p.partition, [](mk_sm::StoreOp other) { return !other.getPosted(); });
+  bool sendsItself = holdsAny(p.partition, [](mk_sm::StoreOp other) { return !other.getPosted(); });
   if (op.getSignal() && sendsItself)
     p.ifThen(p.eq(p.and_(p.thread, kWarpgroupThreads - 1), 0),
              [&] { p.create<mk_thread::WaitGroupOp>(0, /*read=*/false); });

@@ -65,11 +65,8 @@ static bool isRemainder(scf::ForOp loop) {
 
 /// How many iterations ahead: a scalar takes one register more for each, and a cache line that is
 /// not there yet takes longer than the products of one iteration.
-static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
-  return llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) &&
-                 getConstantIntValue(loop.getStep()) == 1 && !isRemainder(loop)
-             ? 2
-             : 1;
+static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads, bool counts) {
+  return counts && llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) && !isRemainder(loop) ? 2 : 1;
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
@@ -88,12 +85,12 @@ static void deferReads(scf::ForOp loop) {
 }
 
 static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
-  int64_t distance = getDistance(loop, loads);
+  bool counts = getConstantIntValue(loop.getStep()) == 1;
+  int64_t distance = getDistance(loop, loads, counts);
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values ahead; iterations: {1}",
                                              loads.size(), distance);
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
-  bool counts = getConstantIntValue(loop.getStep()) == 1;
   Value runs = hasIterations(rewriter, loop);
   SmallVector<Value> first = loadEarlyIf(rewriter, runs, loop, loads, loop.getLowerBound());
   for (int64_t i = 1; i < distance; ++i) {
@@ -106,7 +103,7 @@ static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   Operation *end = findBehindDots(loop.getBody());
   auto loadNext = [&](OpBuilder &, Location loc, ArrayRef<BlockArgument> carried) {
     mk::IndexMath m{OpBuilder(end), loc};
-    Value next = m.add(loop.getInductionVar(), m.mul(loop.getStep(), m.index(distance)));
+    Value next = m.add(loop.getInductionVar(), counts ? m.index(distance) : loop.getStep());
     // Analyses of ranges see that the smaller one of two is below the end.
     Value existing =
         counts ? m.min(next, m.sub(loop.getUpperBound(), m.index(1)))

@@ -48,8 +48,8 @@ struct Needs {
 /// Of a thread of both sides; none if there are enough for each to have the most.
 FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t consumers = mk::kWarpThreads * needs.consumer, threads = mk::kWarpgroupThreads + consumers,
-          atStart = file.getAtStart(threads);
+  int64_t consumers = mk::kWarpThreads * needs.consumer,
+          threads = mk::kWarpgroupThreads + consumers, atStart = file.getAtStart(threads);
   if (atStart == file.getMost())
     return SmallVector<int64_t>();
   int64_t pool = atStart * threads, step = file.getStep();

@@ -90,8 +90,8 @@ bool Uniformity::compute(Value value) {
     return arg && arg.getOwner() == &kernel.getBody().front() &&
            kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         all();
+  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 &&
+         isMemoryEffectFree(op) && all();
 }
 
 bool Uniformity::isAligned(Value value) {

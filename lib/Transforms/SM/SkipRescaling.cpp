@@ -21,10 +21,10 @@ void mk_sm::skipRescaling(arith::MulFOp op) {
   int64_t least = mk::getSm(op).getThresholds().getGuardedElements();
   int64_t count = getNumElements(cast<RankedTensorType>(op.getType()));
   if (count < least) {
-    missed(op, kSkipRescaling)
-        << remark::add("multiplies in each turn: a thread has {0} elements, and looking at "
-                       "factors pays from {1} on",
-                       count, least);
+    missed(op, kSkipRescaling) << remark::add(
+        "multiplies in each turn: a thread has {0} elements, and looking at "
+        "factors pays from {1} on",
+        count, least);
     return;
   }
   op->setAttr(kRescalingAttr, UnitAttr::get(op.getContext()));

@@ -137,7 +137,8 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
     e.ifThen(e.cmp(Predicate::sge, n, ahead), [&] {
       piece(e.sub(n, ahead), [&](Value, Value to, Value bytes) {
         e.create<BarrierWaitOp>(barrierOf(storeStage), e.read(storeParity, e.i32),
-                                e.read(storeStage, e.i32), *op.getReport(), /*doubleDeadline=*/false);
+                                e.read(storeStage, e.i32), *op.getReport(),
+                                /*doubleDeadline=*/false);
         Value slot = slotOf(storeStage);
         e.ifThen(sender, [&] {
           e.create<StoreBulkOp>(slot, to, bytes, added);

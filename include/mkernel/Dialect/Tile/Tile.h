@@ -60,7 +60,9 @@ bool isDistributedLoop(Operation *op);
 /// Whether `op`, or one in it at any depth, is of the kind that `is` takes and is so.
 template <typename Fn> bool holdsAny(Operation *op, Fn is) {
   using OpT = typename llvm::function_traits<Fn>::template arg_t<0>;
-  auto stop = [&](OpT inner) { return is(inner) ? WalkResult::interrupt() : WalkResult::advance(); };
+  auto stop = [&](OpT inner) {
+    return is(inner) ? WalkResult::interrupt() : WalkResult::advance();
+  };
   return op->walk(stop).wasInterrupted();
 }
 template <typename... OpTs> bool holds(Operation *op) {
