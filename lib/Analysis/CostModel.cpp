@@ -114,28 +114,36 @@ static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates
   return {time.ns + moved.ns + products, longer(time, moved).bound};
 }
 
-/// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are
-/// moved to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
-static std::pair<double, double> divideTurns(const LoopWork &loop, double turns,
-                                             ThresholdsAttr thresholds) {
+namespace {
+/// Where items are divided: how many turns a CTA makes, as many bytes as how many parts have are
+/// moved to add them up (0: nothing is divided), and how many times as long turns take.
+struct Division {
+  double turns, added, longer;
+};
+} // namespace
+
+/// See `mk-expand-stream-k`.
+static Division divideTurns(const LoopWork &loop, double turns, ThresholdsAttr thresholds,
+                            RatesAttr rates) {
   double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
   if (loop.items == waves * ctas)
-    return {waves * turns, 0};
+    return {waves * turns, 0, 1};
   double kept = std::max(waves - (loop.tail - 1), 0.0), split = loop.items - kept * ctas;
   double most = loop.isShared ? thresholds.getSlicedParts() : thresholds.getItemParts();
   double parts = std::min({std::floor(ctas / split), turns, most});
   if (parts >= 2)
-    return {kept * turns + std::ceil(turns / parts), loop.isShared ? 2 : parts - 1};
+    return {kept * turns + std::ceil(turns / parts), loop.isShared ? 2 : parts - 1,
+            inPercent(rates.getApart())};
   double sharing = std::min(split * turns, ctas);
   return {kept * turns + std::ceil(split * turns / sharing),
-          split < sharing ? std::ceil(sharing / split) : 1};
+          split < sharing ? std::ceil(sharing / split) : 1, inPercent(rates.getUneven())};
 }
 
 static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
-  auto [own, added] = divideTurns(loop, turns, sm.getThresholds());
-  double time = own * inner.ns / turns * (added ? inPercent(rates.getApart()) : 1) +
+  auto [own, added, longerBy] = divideTurns(loop, turns, sm.getThresholds(), rates);
+  double time = own * inner.ns / turns * longerBy +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)
     time += rates.getSplit() + added * loop.carried * 4 / rates.getCopies();
@@ -149,7 +157,7 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   LoopWork part = loop;
   part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
   double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
-  double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
+  double sent = loop.carried * 4.0 / rates.getCopies();
   double item = own + sent + outer.ns / parts + getItemTime(part, sm, rates);
   return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
 }

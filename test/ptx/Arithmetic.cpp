@@ -439,6 +439,9 @@ void mk::ptx::addArithmetic(Table &t) {
   addConvert<int32_t, int16_t>(t, "s32", "s16");
   addConvert<int64_t, int16_t>(t, "s64", "s16");
   addConvert<int16_t, int8_t>(t, "s16", "s8");
+  addConvert<int32_t, int8_t>(t, "s32", "s8");
+  // A register has 16 bits at least, which the sign fills.
+  t["cvt.s8.s32"] = unary<int16_t, int32_t, Convert<int8_t>>;
   addConvert<uint64_t, uint16_t>(t, "u64", "u16");
   t["cvt.f32.bf16"] = unary<float, uint16_t, FromBf16>;
   t["cvt.f32.f16"] = unary<float, uint16_t, FromF16>;
