@@ -165,24 +165,24 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     of an item that is stored (`item`), the exchange of parts of items that CTAs share (`split`, of
     stream-K), and a launch in front that copies arguments (`packing`).
 
-    The cache hands out lines of `line` bytes, whose quarters are sectors. Six rates say in percent how long things take
-    that take longer: asking it for rows that do not begin with a line (`off_line`), and once more for those that do not begin with a
-    sector (`off_sector`), copies by threads (`by_threads`), stores of a team beside products of another one (`beside`), products
-    of CTAs that have even parts of items (`apart`), or uneven ones, of which no two are at the same turn (`uneven`).
+    The cache hands out lines of `line` bytes. Five rates say in percent how long things take
+    that take longer: asking it for rows that begin at multiples of half a line, and once more for each further
+    half (`off_line`), copies by threads (`by_threads`), stores of a team beside products of another one (`beside`), products of CTAs that
+    divide items into even parts (`apart`), or into uneven ones, so that no two are at the same turn of what they share (`uneven`).
 
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
-              item = 200, split = 3000, line = 128, off_line = 190, off_sector = 135, by_threads = 1800,
-              beside = 250, apart = 105, uneven = 135, packing = 2000>
+              item = 200, split = 3000, line = 128, off_line = 140, by_threads = 1800,
+              beside = 250, apart = 110, uneven = 135, packing = 2000>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
                         "int64_t":$memory, "int64_t":$latency,
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$line,
-                        "int64_t":$off_line, "int64_t":$off_sector, "int64_t":$by_threads,
-                        "int64_t":$beside, "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing);
+                        "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
+                        "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {

@@ -118,7 +118,7 @@ namespace {
 /// Where items are divided: how many turns a CTA makes, as many bytes as how many parts have are
 /// moved to add them up (0: nothing is divided), and how many times as long turns take.
 struct Division {
-  double turns, added, longer;
+  double turns, added, slowness;
 };
 } // namespace
 
@@ -142,8 +142,8 @@ static Division divideTurns(const LoopWork &loop, double turns, ThresholdsAttr t
 static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
-  auto [own, added, longerBy] = divideTurns(loop, turns, sm.getThresholds(), rates);
-  double time = own * inner.ns / turns * longerBy +
+  auto [own, added, slowness] = divideTurns(loop, turns, sm.getThresholds(), rates);
+  double time = own * inner.ns / turns * slowness +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)
     time += rates.getSplit() + added * loop.carried * 4 / rates.getCopies();
@@ -157,7 +157,7 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   LoopWork part = loop;
   part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
   double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
-  double sent = loop.carried * 4.0 / rates.getCopies();
+  double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
   double item = own + sent + outer.ns / parts + getItemTime(part, sm, rates);
   return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
 }

@@ -16,8 +16,6 @@ using namespace mlir::mk;
 /// machines (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
 
-/// Sectors of a line of the L2 cache.
-static constexpr int64_t kSectors = 4;
 /// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period,
 /// which the PTX ISA fixes).
 static constexpr int64_t kSwizzleRows = 8;
@@ -141,13 +139,14 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
   if (chunks > 1)
     bytes *= std::ceil(chunks) / chunks;
   work.copies += bytes;
+  // At which half, quarter or eighth of a line rows begin.
+  int64_t step = rates.getLine();
+  while (step > kMapAlignment && !beginsAtMultiples(load, packs, step))
+    step /= 2;
+  double halvings = std::log2(double(rates.getLine()) / step);
   // All of it comes in at each SM, but CTAs that share a copy ask for a part each.
-  double asked = bytes / (isShared(load) ? cluster : 1);
-  if (!beginsAtMultiples(load, packs, rates.getLine()))
-    asked *= rates.getOffLine() / 100.0;
-  if (!beginsAtMultiples(load, packs, rates.getLine() / kSectors))
-    asked *= rates.getOffSector() / 100.0;
-  work.asked += asked;
+  work.asked +=
+      bytes * std::pow(rates.getOffLine() / 100.0, halvings) / (isShared(load) ? cluster : 1);
 }
 
 /// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).
