@@ -1,6 +1,6 @@
 //===- ThreadFragmentOps.cpp - Fragments as values ------------------------===//
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Memory.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;

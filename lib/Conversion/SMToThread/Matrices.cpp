@@ -38,7 +38,7 @@ static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
   // Zero needs no registers: the first product starts from nothing.
   auto isHeld = [&](Value fragment) { return !isZero(p.scalar(fragment)); };
   SmallVector<Value> words = p.packAll(llvm::filter_to_vector(op.getFragments(), isHeld)), results;
-  words = p.create<mk_thread::WgmmaFenceOp>(TypeRange(ValueRange(words)), words).getResults();
+  words = mk_thread::WgmmaFenceOp::create(p, TypeRange(ValueRange(words)), words).getResults();
   for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults()))
     isHeld(from) ? results.push_back(to) : p.set(to, p.scalar(from));
   p.unpackAll(results, words);
@@ -46,9 +46,9 @@ static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
 
 static void lowerMmaWait(MmaWaitOp op, PartitionBuilder &p) {
   SmallVector<Value> words = p.packAll(op.getFragments());
-  p.unpackAll(op.getResults(),
-              p.create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
-                  .getResults());
+  p.unpackAll(op.getResults(), mk_thread::WgmmaWaitOp::create(p, TypeRange(ValueRange(words)),
+                                                              op.getPending(), words)
+                                   .getResults());
 }
 
 static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
@@ -110,12 +110,12 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
     int64_t stride =
         (transposeA ? rowsOfGroup / unit.getRows() * rowsOfA : rowsOfGroup) * p.info.getChunk();
     Value address = p.scalar(op.getLhs());
-    left.push_back(warpgroups > 1 ? p.add(address, p.mul(p.group, stride)) : address);
+    left.push_back(warpgroups > 1 ? add(p, address, mul(p, p.group, stride)) : address);
   }
   Value right = p.scalar(op.getRhs()),
         counts = op.getAccumulate() ? p.scalar(op.getAccumulate()) : Value();
-  auto product = p.create<mk_thread::ProductOp>(
-      getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
+  auto product = mk_thread::ProductOp::create(
+      p, getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
       inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], sums, counts,
       /*transpose_left=*/!inRegisters && transposeA, /*transpose_right=*/transposeB);
   p.set(op.getResult(), product.getResults());

@@ -8,7 +8,7 @@
 #ifndef MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
 #define MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
 
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "Expand.h"
 
 namespace mlir::mk_thread {
 

@@ -25,11 +25,11 @@ struct Operand {
     // In a cluster the CTA's place is in the upper bits of an address; a descriptor has
     // 18 bits of it.
     if (cluster > 1)
-      address = e.and_(address, 0x3ffff);
+      address = and_(e, address, 0x3ffff);
     uint64_t swizzle128 = uint64_t(1) << 62, stride = uint64_t(1024 >> 4) << 32;
     uint64_t leading = kMajor ? 1 : rows * kChunkBytes >> 4;
-    Value low = e.resize(e.shr(address, 4), e.i64);
-    return e.or_(low, e.c64(static_cast<int64_t>(swizzle128 | stride | leading << 16)));
+    Value low = resize(e, shr(e, address, 4), e.i64);
+    return or_(e, low, static_cast<int64_t>(swizzle128 | stride | leading << 16));
   }
   /// How far step `step` along K at row (or column) `first`, a multiple of 64 unless K-major, lies
   /// from the first one, in units of 16 bytes.
@@ -64,14 +64,14 @@ static SmallVector<Value> multiply(ProductOp op, Emitter &e) {
         Value counts = step == 0 ? op.getAccumulate() : Value();
         auto part =
             MutableArrayRef(sums).slice(row / 64 * perBlock + column / width * perPart, perPart);
-        auto result = e.create<WgmmaOp>(
-            SmallVector<Type>(perPart, e.f32), width, stepK, op.getLeftType(), op.getRightType(),
+        auto result = WgmmaOp::create(
+            e, SmallVector<Type>(perPart, e.f32), width, stepK, op.getLeftType(), op.getRightType(),
             left, inRegisters ? 0 : a.offset(step, row), bBase, y.offset(step, column),
             step == 0 && zero ? ValueRange() : ValueRange(part), counts, op.getTransposeLeft(),
             op.getTransposeRight());
         llvm::copy(result.getResults(), part.begin());
       }
-  e.create<WgmmaCommitOp>();
+  WgmmaCommitOp::create(e);
   return sums;
 }
 
