@@ -58,9 +58,8 @@ LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
 }
 
 LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
-  if (threads < 1 || threads > 1024 || threads % mk::kWarpThreads)
-    return emit() << "a layout is over whole warps of up to 1024 threads, not " << threads
-                  << " threads";
+  if (threads < 1 || threads % mk::kWarpThreads)
+    return emit() << "a layout is over whole warps, not " << threads << " threads";
   if (vector < 1 || vector > 16 || !llvm::isPowerOf2_64(vector))
     return emit() << "runs are of 1, 2, 4, 8 or 16 elements, not " << vector;
   return success();

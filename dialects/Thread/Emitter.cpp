@@ -12,6 +12,7 @@ Emitter::Emitter(MLIRContext *context, Location loc)
 
 void Emitter::enter(KernelOp kernel) {
   frame = kernel.getFrame();
+  sm = mk::getSm(kernel);
   if (kernel.getBody().empty())
     kernel.getBody().emplaceBlock();
   entry = &kernel.getBody().front();

@@ -25,6 +25,10 @@ void mk_thread::advance(Emitter &e, Value stage, Value parity, int64_t depth) {
   write(e, parity, xor_(e, phase, resize(e, wraps, e.i32)));
 }
 
+Value mk_thread::swizzle(Emitter &e, Value row) {
+  return mul(e, and_(e, row, e.sm.getSwizzleRows() - 1), mk::SmAttr::kPiece);
+}
+
 Value mk_thread::toPointer(Emitter &e, Value address) {
   if (isa<LLVM::LLVMPointerType>(address.getType()))
     return address;

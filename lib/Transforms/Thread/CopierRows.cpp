@@ -1,6 +1,6 @@
 //===- CopierRows.cpp - Rows that a warp brings ---------------------------===//
 //
-// A line is 128 bytes of a row, what lies in one chunk; its piece p (of 16 bytes) lies at
+// A line is what lies of a row in one chunk; its piece p (of 16 bytes) lies at
 // p ^ (row % 8). Four lines are an item; warps take items of a chunk in turn, and nobody else
 // touches their bytes. Lines are brought by cp.async, which needs no registers and leaves
 // many under way, in pieces of 16 or 8 bytes where all addresses are aligned so, else of 4.
@@ -48,15 +48,15 @@ Value Copier::hasMisalignedRows() {
 /// In pieces of `unit` bytes, of as many rows at once as the lanes suffice for. `whole`: there
 /// is nothing to test.
 void Copier::bringPieces(int64_t unit, bool whole) {
-  int64_t lanes = kChunkBytes / unit, together = 32 / lanes;
+  int64_t lanes = chunkBytes / unit, together = 32 / lanes;
   Value at = shl(e, and_(e, lane, lanes - 1), llvm::Log2_64(unit));
   Value first = add(e, shl(e, warp, 2), shr(e, lane, llvm::Log2_64(lanes)));
   Value step = mul(e, request.rowStride, getStepLines());
   forRange(e, request.chunks, [&](Value chunk) {
-    Value byte = add(e, shl(e, chunk, 7), at);
+    Value byte = add(e, mul(e, chunk, chunkBytes), at);
     // Bytes of the piece that exist in a row, if it does and begins with a word.
     Value left = sub(e, request.bytesLeft, byte);
-    Value to = add(e, request.dest, shl(e, add(e, mul(e, chunk, request.rows), first), 7));
+    Value to = add(e, request.dest, mul(e, add(e, mul(e, chunk, request.rows), first), chunkBytes));
     auto loop = scf::ForOp::create(e, first, request.rows, e.c32(getStepLines()),
                                    ValueRange{addressOf(first, byte), to});
     OpBuilder::InsertionGuard guard(e);
@@ -85,14 +85,14 @@ void Copier::bringPieces(int64_t unit, bool whole) {
       }
       if (unit == 4)
         source = toWord(e, source);
-      Value place = xor_(e, shl(e, and_(e, thisRow, 7), 4), at);
-      Value dest = add(e, add(e, to, place), k * kChunkBytes);
+      Value place = xor_(e, swizzle(e, thisRow), at);
+      Value dest = add(e, add(e, to, place), k * chunkBytes);
       NVVM::CpAsyncOp::create(
           e, toPointer(e, dest), toPointer(e, source), unit,
           unit == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA, bytes);
     }
     scf::YieldOp::create(e, e.getLoc(),
-                         ValueRange{add(e, from, step), add(e, to, getStepLines() * kChunkBytes)});
+                         ValueRange{add(e, from, step), add(e, to, getStepLines() * chunkBytes)});
   });
 }
 
@@ -102,7 +102,7 @@ void Copier::start() {
     auto isAligned = [&](int64_t bytes) { return eq(e, and_(e, low, bytes - 1), 0); };
     auto inWords = [&] {
       Value whole = and_(e, sge(e, request.rowsLeft, request.rows),
-                         sge(e, request.bytesLeft, shl(e, request.chunks, 7)));
+                         sge(e, request.bytesLeft, mul(e, request.chunks, chunkBytes)));
       whole = and_(e, whole, eq(e, or_(e, request.rowsFrom, request.bytesFrom), 0));
       whole = and_(e, whole, uge(e, toWord(e, request.base), request.start));
       ifThenElse(
@@ -126,7 +126,7 @@ void Copier::start() {
 Value Copier::loadEnd(Value chunk, Value first) {
   Value item = add(e, mul(e, shr(e, lane, 2), warps), warp);
   Value row = add(e, first, add(e, shl(e, item, 2), and_(e, lane, 3)));
-  Value byte = shl(e, add(e, chunk, 1), 7); // behind the line
+  Value byte = mul(e, add(e, chunk, 1), chunkBytes); // behind the line
   Value behind = addressOf(row, byte), word = toWord(e, behind);
   // What exists of the word's bytes; those behind the line are not looked at.
   Value left = add(e, sub(e, request.bytesLeft, byte), resize(e, and_(e, behind, 3), e.i32));
@@ -164,14 +164,14 @@ void Copier::shiftRows(function_ref<void()> arrive) {
     Value nextChunk = add(e, chunk, resize(e, wraps, e.i32));
     next = select(e, wraps, e.c32(0), next);
     Value later = loadEnd(nextChunk, next);
-    Value start = add(e, request.dest, shl(e, mul(e, chunk, request.rows), 7));
+    Value start = add(e, request.dest, mul(e, mul(e, chunk, request.rows), chunkBytes));
     Value limit = minS(e, add(e, first, roundRows), request.rows);
     Value low = resize(e, request.base, e.i32), step = resize(e, request.rowStride, e.i32);
     auto items = scf::ForOp::create(e, add(e, first, shl(e, warp, 2)), limit, e.c32(getStepLines()),
                                     ValueRange{line});
     e.setInsertionPointToStart(items.getBody());
     Value row = add(e, items.getInductionVar(), line), holder = items.getRegionIterArg(0);
-    Value at = add(e, add(e, start, shl(e, row, 7)), shl(e, and_(e, xor_(e, piece, row), 7), 4));
+    Value at = add(e, add(e, start, mul(e, row, chunkBytes)), swizzle(e, xor_(e, piece, row)));
     SmallVector<Value> words = LoadOp::create(e, SmallVector<Type>(4, e.i32), at, 16).getResults();
     Value behind = shuffle(e, "down", words[0], e.c32(1));
     words.push_back(select(e, isLast, shuffle(e, "idx", ends, holder), behind));
@@ -231,18 +231,18 @@ Value Copier::mayBeIncomplete() {
   // No row comes before the first that exists.
   Value cut = ult(e, toWord(e, addressOf(request.rowsFrom, e.c32(0))), request.start);
   Value end = and_(e, sle(e, request.rowsLeft, request.rows),
-                   slt(e, request.bytesLeft, add(e, shl(e, request.chunks, 7), 4)));
+                   slt(e, request.bytesLeft, add(e, mul(e, request.chunks, chunkBytes), 4)));
   return or_(e, or_(e, front, cut), or_(e, end, xor_(e, isDense(), e.cbool(true))));
 }
 
 void Copier::completePieces() {
   Value line = shr(e, lane, 3), piece = and_(e, lane, 7);
   forRange(e, request.chunks, [&](Value chunk) {
-    Value byte = add(e, shl(e, chunk, 7), shl(e, piece, 4));
-    Value start = add(e, request.dest, shl(e, mul(e, chunk, request.rows), 7));
+    Value byte = add(e, mul(e, chunk, chunkBytes), shl(e, piece, 4));
+    Value start = add(e, request.dest, mul(e, mul(e, chunk, request.rows), chunkBytes));
     forRange(e, shl(e, warp, 2), request.rows, e.c32(getStepLines()), [&](Value item) {
       Value row = add(e, item, line);
-      Value to = add(e, add(e, start, shl(e, row, 7)), shl(e, and_(e, xor_(e, piece, row), 7), 4));
+      Value to = add(e, add(e, start, mul(e, row, chunkBytes)), swizzle(e, xor_(e, piece, row)));
       ifThen(e, isIncomplete(row, byte), [&] {
         for (int64_t size : sizes) {
           auto copy = [&] { copyPiece(size, row, byte, to); };

@@ -64,10 +64,12 @@ static void awaitPrepared(AwaitPreparedOp op, Emitter &e) {
 // All writes of the CTA come before its arrival: bar.sync orders them within the CTA and the
 // release of the arrival beyond it.
 static void endLaunch(EndLaunchOp op, Emitter &e) {
-  int64_t threads = op->getParentOfType<KernelOp>().getThreads(), consumers = threads - 128;
+  int64_t threads = op->getParentOfType<KernelOp>().getThreads(),
+          consumers = threads - mk::kWarpgroupThreads;
   auto meet = [&] { SyncOp::create(e, e.c32(op.getBarrier()), consumers); };
   SyncOp::create(e, e.c32(op.getFinish()), threads);
-  Value me = sub(e, ThreadIdOp::create(e, /*pinned=*/true), 128), isFirst = eq(e, me, 0);
+  Value me = sub(e, ThreadIdOp::create(e, /*pinned=*/true), mk::kWarpgroupThreads),
+        isFirst = eq(e, me, 0);
   Value flag = e.shared(op.getFlag()), control = controlAddress(e);
   ifThen(e, isFirst, [&] {
     Value before =

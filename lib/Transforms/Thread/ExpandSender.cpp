@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Dialect/SM/SM.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -73,7 +74,8 @@ static void napUntil(Emitter &e, Value post, Value time) {
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.
 static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
-  int64_t pieceRows = tile.getPieceRows(), pieces = tile.getPartRows() / pieceRows;
+  int64_t chunk = e.sm.getChunk(), pieceRows = tile.getPieceRows(),
+          pieces = tile.getPartRows() / pieceRows;
   int64_t chunks = llvm::divideCeil(tile.getColumns(), tile.getChunk());
   int64_t parts = tile.getRows() / tile.getPartRows() * chunks;
   Value at = e.shared(op.getPost());
@@ -104,7 +106,7 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
       Value slot = add(e, mul(e, group, tile.getBuffers()), part);
       Value source = add(
           e, base,
-          add(e, mul(e, slot, kBufferRows * kChunkBytes), mul(e, piece, pieceRows * kChunkBytes)));
+          add(e, mul(e, slot, mk_sm::getStagingBytes(chunk)), mul(e, piece, pieceRows * chunk)));
       Value row =
           add(e, mul(e, divU(e, part, chunks), tile.getPartRows()), mul(e, piece, pieceRows));
       row = add(e, row, mul(e, group, tile.getRows()));

@@ -11,7 +11,8 @@ using namespace mlir::mk_thread;
 
 static void storeBuffer(StoreBufferOp op, Emitter &e) {
   Type element = op.getElement();
-  int64_t size = element.getIntOrFloatBitWidth() / 8, columns = kChunkBytes / size;
+  int64_t chunk = e.sm.getChunk();
+  int64_t size = element.getIntOrFloatBitWidth() / 8, columns = chunk / size;
   Addition addition;
   if (op.getAdd())
     addition = {element, *op.getAdd()};
@@ -19,19 +20,20 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
   auto columnsExist = [&](Value from, Value last) {
     return and_(e, sge(e, from, op.getColumnsFrom()), slt(e, last, op.getColumnsLeft()));
   };
-  // Piece p (16 bytes) of row r lies at p ^ (r % 8) of it.
   auto forPieces = [&](int64_t bytes, function_ref<void(Value, Value, Value, Value)> body) {
-    int64_t perRow = kChunkBytes / bytes;
-    forRange(e, op.getThread(), e.c32(op.getRows() * perRow), e.c32(128), [&](Value n) {
-      keepRolled(e);
-      Value row = divU(e, n, perRow), at = mul(e, remU(e, n, perRow), bytes);
-      Value swizzled = xor_(e, at, shl(e, and_(e, row, 7), 4));
-      Value tileRow = add(e, row, op.getRow());
-      Value exists = and_(e, sge(e, tileRow, op.getRowsFrom()), slt(e, tileRow, op.getRowsLeft()));
-      body(exists, divU(e, at, size),
-           add(e, op.getSource(), add(e, mul(e, row, kChunkBytes), swizzled)),
-           add(e, op.getDest(), mul(e, resize(e, row, e.i64), rowBytes)));
-    });
+    int64_t perRow = chunk / bytes;
+    forRange(e, op.getThread(), e.c32(op.getRows() * perRow), e.c32(mk::kWarpgroupThreads),
+             [&](Value n) {
+               keepRolled(e);
+               Value row = divU(e, n, perRow), at = mul(e, remU(e, n, perRow), bytes);
+               Value swizzled = xor_(e, at, swizzle(e, row));
+               Value tileRow = add(e, row, op.getRow());
+               Value exists =
+                   and_(e, sge(e, tileRow, op.getRowsFrom()), slt(e, tileRow, op.getRowsLeft()));
+               body(exists, divU(e, at, size),
+                    add(e, op.getSource(), add(e, mul(e, row, chunk), swizzled)),
+                    add(e, op.getDest(), mul(e, resize(e, row, e.i64), rowBytes)));
+             });
   };
   auto bytesAt = [&](Value row, Value column) {
     return add(e, row, mul(e, resize(e, column, e.i64), columnBytes));

@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 
 /// Threads of both warpgroups.
-static constexpr int64_t kThreads = 256;
+static constexpr int64_t kThreads = 2 * mk::kWarpgroupThreads;
 
 /// The named barrier of this warpgroup's turns. The thread's number is read anew: kept, the
 /// warpgroup's would take a register from the fragments.

@@ -13,8 +13,6 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr, mk_sm::TransposedAttr;
 
-static constexpr int64_t kBufferBytes = kBufferRows * kChunkBytes;
-
 /// Elements as they are, or packed into words.
 static SmallVector<Value> take(Emitter &e, Value tile, ArrayRef<int32_t> which, bool packed) {
   Type element = getRegisterType(getElementTypeOrSelf(tile.getType()));
@@ -46,17 +44,16 @@ static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
 }
 
 namespace {
-/// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the engine's
-/// 128-byte swizzle, and one of its threads sends them off. Of a transposed tile a warpgroup holds
-/// columns, in blocks of 64, 128 bytes of each row.
+/// Each warpgroup puts rows of a chunk into one of its buffers, in the engine's swizzle, and one of
+/// its threads sends them off. Of a transposed tile a warpgroup holds columns, a chunk of each row.
 class Staging {
 public:
   Staging(StageFragmentOp op, Emitter &e) : op(op), e(e), tile(op.getFragment().getType()) {
     size = getElementBytes(tile.getElementType());
-    m = tile.getDimSize(0), n = tile.getDimSize(1), columns = kChunkBytes / size;
+    chunk = e.sm.getChunk(), bufferBytes = mk_sm::getStagingBytes(chunk);
+    m = tile.getDimSize(0), n = tile.getDimSize(1), columns = chunk / size;
     rows = mk_sm::countStoreRows(tile);
-    chunks = mk_sm::countStoreChunks(tile, kChunkBytes),
-    parts = mk_sm::countStoreParts(tile, kChunkBytes);
+    chunks = mk_sm::countStoreChunks(tile, chunk), parts = mk_sm::countStoreParts(tile, chunk);
     auto layout = dyn_cast<TransposedAttr>(tile.getEncoding());
     transposed = static_cast<bool>(layout);
     int64_t groups =
@@ -107,7 +104,8 @@ private:
   StageFragmentOp op;
   Emitter &e;
   RankedTensorType tile;
-  int64_t size, m, n, columns, rows, chunks, parts; // rows and columns: of a part
+  int64_t size, chunk, bufferBytes, m, n, columns, rows, chunks,
+      parts; // rows and columns: of a part
   int64_t groupRows = 0,
           groupColumns = 0; // from one warpgroup's part of the tile to the next one's
   bool transposed;
@@ -119,22 +117,24 @@ void Staging::enter() {
   Value thread = ThreadIdOp::create(e, /*pinned=*/true), warp = shr(e, thread, 5);
   lane = and_(e, thread, 31), group = sub(e, shr(e, thread, 7), 1);
   base = e.shared(op.getStaging());
-  base = add(e, base, mul(e, group, op.getBuffers() * kBufferBytes));
-  sender = eq(e, and_(e, thread, 127), 0), barrier = add(e, group, op.getBarrier());
+  base = add(e, base, mul(e, group, op.getBuffers() * bufferBytes));
+  sender = eq(e, and_(e, thread, mk::kWarpgroupThreads - 1), 0),
+  barrier = add(e, group, op.getBarrier());
   // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
   // write where their elements are.
   if (transposed) {
     // Lane l gives the address of token l % 8 of 8 or, lanes 16 to 31, of the next 8, for the
     // first 8 columns of its warp's 16 or the others.
-    rowAddress = add(e, base, shl(e, or_(e, and_(e, lane, 7), shr(e, and_(e, lane, 16), 1)), 7));
+    rowAddress =
+        add(e, base, mul(e, or_(e, and_(e, lane, 7), shr(e, and_(e, lane, 16), 1)), chunk));
     Value piece = or_(e, shl(e, and_(e, warp, 3), 1), and_(e, shr(e, lane, 3), 1));
     rowAddress = add(e, rowAddress, shl(e, xor_(e, piece, and_(e, lane, 7)), 4));
     return;
   }
   Value inWarp = shl(e, and_(e, warp, 3), 4);
   Value ownRow = size == 2 ? and_(e, lane, 15) : shr(e, lane, 2);
-  rowAddress = add(e, base, shl(e, add(e, inWarp, ownRow), 7));
-  swizzle = shl(e, and_(e, size == 2 ? lane : shr(e, lane, 2), 7), 4);
+  rowAddress = add(e, base, mul(e, add(e, inWarp, ownRow), chunk));
+  swizzle = mk_thread::swizzle(e, size == 2 ? lane : shr(e, lane, 2));
   quad = and_(e, lane, 3);
 }
 
@@ -145,16 +145,16 @@ void Staging::fill(int64_t part) {
   fetch(part);
   if (op.getUnrolled() && part + 1 != parts)
     fetch(part + 1);
-  int64_t offset = part % buffers * kBufferBytes;
+  int64_t offset = part % buffers * bufferBytes;
   int64_t pending = op.getRegular() || part ? buffers - 1 : 0;
   ifThen(e, sender, [&] { WaitGroupOp::create(e, pending, /*read=*/true); });
-  SyncOp::create(e, barrier, 128);
+  SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
   if (transposed) {
     // Behind an odd number of blocks the buffer has room, which nobody reads.
     for (int64_t j = 0, blocks = rows / 8; j < blocks; j += 2)
       storeMatrix(first + 4 * j, first + 4 * std::min(j + 1, blocks - 1),
-                  [&] { return add(e, rowAddress, offset + j * 8 * kChunkBytes); });
+                  [&] { return add(e, rowAddress, offset + j * 8 * chunk); });
     return;
   }
   if (size == 2) {
@@ -170,7 +170,7 @@ void Staging::fill(int64_t part) {
     for (int64_t half = 0; half < 2; ++half) {
       SmallVector<Value> pair =
           take(e, op.getFragment(), number(first + 4 * j + 2 * half, 2), /*packed=*/false);
-      Value row = add(e, rowAddress, offset + half * 8 * kChunkBytes);
+      Value row = add(e, rowAddress, offset + half * 8 * chunk);
       Value column = add(e, shl(e, quad, 3), 32 * j);
       Value piece = xor_(e, and_(e, column, ~15), swizzle);
       StoreOp::create(e, pair, add(e, row, or_(e, piece, and_(e, column, 15))), 8);
@@ -181,10 +181,10 @@ void Staging::leave(Value part) {
   Value column = minS(e, mul(e, remU(e, part, chunks), columns), n - columns);
   if (groupColumns)
     column = add(e, column, mul(e, group, groupColumns));
-  Value source = add(e, base, mul(e, remU(e, part, op.getBuffers()), kBufferBytes));
+  Value source = add(e, base, mul(e, remU(e, part, op.getBuffers()), bufferBytes));
   Value row = mul(e, divU(e, part, chunks), rows);
   FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
-  SyncOp::create(e, barrier, 128);
+  SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   auto send = [&] {
     // A group for each part: what waits for a buffer counts them.
     for (int64_t sent = 0; sent != rows && op.getMap(); sent += op.getRows()) {
@@ -193,8 +193,7 @@ void Staging::leave(Value part) {
       coordinates.end()[-2] = add(e, coordinates.end()[-2], add(e, row, sent));
       if (groupRows)
         coordinates.end()[-2] = add(e, coordinates.end()[-2], mul(e, group, groupRows));
-      StoreTensorOp::create(e, add(e, source, sent * kChunkBytes), op.getMap(), coordinates,
-                            op.getAdd());
+      StoreTensorOp::create(e, add(e, source, sent * chunk), op.getMap(), coordinates, op.getAdd());
     }
     CommitGroupOp::create(e);
   };

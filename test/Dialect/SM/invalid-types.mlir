@@ -27,13 +27,8 @@ func.func private @f(tensor<64xf32, #mk_sm.slice<axis = -1, of = #mk_sm.mma<warp
 
 // -----
 
-// expected-error @+1 {{a layout is over whole warps of up to 1024 threads, not 100 threads}}
+// expected-error @+1 {{a layout is over whole warps, not 100 threads}}
 func.func private @f(tensor<64xf32, #mk_sm.blocked<threads = 100, vector = 1>>)
-
-// -----
-
-// expected-error @+1 {{a layout is over whole warps of up to 1024 threads, not 2048 threads}}
-func.func private @f(tensor<64xf32, #mk_sm.blocked<threads = 2048, vector = 1>>)
 
 // -----
 

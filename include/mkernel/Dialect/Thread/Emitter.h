@@ -8,6 +8,7 @@
 #define MKERNEL_DIALECT_THREAD_EMITTER_H
 
 #include "mkernel/Dialect/Thread/Thread.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::mk_thread {
@@ -33,6 +34,8 @@ public:
   Value shared(int64_t offset) { return shared(c32(offset)); }
 
   Type i1, i8, i16, i32, i64, f32;
+  /// What the kernel is compiled for.
+  mk::SmAttr sm;
   /// Where the kernel finds what it knows of the launch.
   FrameAttr frame;
   /// Where the kernel's shared memory begins. Constants and variables stand in front of it.

@@ -22,6 +22,9 @@ inline void write(Emitter &e, Value variable, Value value) {
 /// Variables of a use of `depth` slots: on to the next one.
 void advance(Emitter &e, Value stage, Value parity, int64_t depth);
 
+/// What the places of pieces in a row of a staged tile are exclusive-ored with, in bytes.
+Value swizzle(Emitter &e, Value row);
+
 Value toPointer(Emitter &e, Value address);
 Value load(Emitter &e, Type type, Value address, int64_t offset = 0);
 void store(Emitter &e, Value value, Value address, int64_t offset = 0);
