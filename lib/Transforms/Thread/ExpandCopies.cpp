@@ -6,8 +6,9 @@ using namespace mlir::mk_thread;
 
 static void copyTile(CopyTileOp op, Emitter &e) {
   int64_t rows = op.getRows(), shared = op.getShared().value_or(1), own = rows / shared;
+  int64_t chunkBytes = e.sm.getChunk();
   ifElected(e, [&] {
-    BarrierExpectOp::create(e, op.getBarrier(), rows * op.getChunks() * kChunkBytes);
+    BarrierExpectOp::create(e, op.getBarrier(), rows * op.getChunks() * chunkBytes);
     SmallVector<Value> start;
     for (Value coordinate : op.getCoordinates())
       start.push_back(resize(e, coordinate, e.i32));
@@ -16,7 +17,7 @@ static void copyTile(CopyTileOp op, Emitter &e) {
     if (op.getShared()) {
       Value before = mul(e, op.getPlace(), own);
       start.end()[-2] = add(e, start.end()[-2], before);
-      to = add(e, to, mul(e, before, kChunkBytes));
+      to = add(e, to, mul(e, before, chunkBytes));
       // By a mask of CTAs: written at the same place of each, and counted by its barrier.
       ctas = e.getI64IntegerAttr((int64_t(1) << shared) - 1);
     }
@@ -25,7 +26,7 @@ static void copyTile(CopyTileOp op, Emitter &e) {
         SmallVector<Value> at(start);
         at.back() = add(e, at.back(), chunk * op.getBoxColumns());
         at.end()[-2] = add(e, at.end()[-2], row);
-        CopyTensorOp::create(e, op.getMap(), at, add(e, to, (chunk * rows + row) * kChunkBytes),
+        CopyTensorOp::create(e, op.getMap(), at, add(e, to, (chunk * rows + row) * chunkBytes),
                              op.getBarrier(), ctas);
       }
   });
