@@ -24,11 +24,11 @@ static StringRef getMatrixType(Type type) {
   return {};
 }
 
-/// Columns of one instruction: as many as possible.
-static int64_t getColumns(int64_t n, int64_t most) {
+/// Columns of one instruction: as many as possible, in whole chunks of 16-bit elements.
+static int64_t getColumns(int64_t n, int64_t most, int64_t inChunk) {
   if (n <= most)
     return n;
-  for (int64_t columns = most / 64 * 64; columns >= 64; columns -= 64)
+  for (int64_t columns = most / inChunk * inChunk; columns > 0; columns -= inChunk)
     if (n % columns == 0)
       return columns;
   return 0;
@@ -84,13 +84,13 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
   int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
   int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = unit.getKBytes() / bytes;
-  int64_t most = unit.getColumns();
-  int64_t columns = getColumns(n, most), rowsOfGroup = m / warpgroups;
+  int64_t most = unit.getColumns(), inChunk = getSm(op).getChunk() / 2;
+  int64_t columns = getColumns(n, most, inChunk), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n << " columns, more than the " << most
                             << " of one instruction of " << getSmTarget(op).getName()
-                            << " and no multiple of 64; the nearest are " << n / 64 * 64 << " and "
-                            << llvm::alignTo(n, 64);
+                            << " and no multiple of " << inChunk << "; the nearest are "
+                            << n / inChunk * inChunk << " and " << llvm::alignTo(n, inChunk);
   if (k % stepK)
     return op.emitOpError() << "contracts " << k << " elements of " << type
                             << ", no multiple of the " << stepK << " of one instruction";

@@ -2,8 +2,8 @@
 
 // Types and layouts that do not exist.
 
-// expected-error @+1 {{a layout is over 1 to 7 warpgroups, not 8}}
-func.func private @f(tensor<64x64xf32, #mk_sm.mma<warpgroups = 8>>)
+// expected-error @+1 {{a layout is over one warpgroup or more, not 0}}
+func.func private @f(tensor<64x64xf32, #mk_sm.mma<warpgroups = 0>>)
 
 // -----
 
