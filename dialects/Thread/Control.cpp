@@ -5,19 +5,14 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-void mk_thread::ifThen(Emitter &e, Value condition, function_ref<void()> body) {
-  auto op = scf::IfOp::create(e, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(e);
-  e.setInsertionPointToStart(op.thenBlock());
-  body();
-}
-
 void mk_thread::ifThenElse(Emitter &e, Value condition, function_ref<void()> then,
                            function_ref<void()> otherwise) {
-  auto op = scf::IfOp::create(e, condition, /*withElseRegion=*/true);
+  auto op = scf::IfOp::create(e, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
   OpBuilder::InsertionGuard guard(e);
   e.setInsertionPointToStart(op.thenBlock());
   then();
+  if (!otherwise)
+    return;
   e.setInsertionPointToStart(op.elseBlock());
   otherwise();
 }

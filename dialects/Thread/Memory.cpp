@@ -57,6 +57,30 @@ void mk_thread::storeWhere(Emitter &e, Value exists, Value address, int64_t byte
 // Words
 //===----------------------------------------------------------------------===//
 
+Value mk_thread::toBits(Emitter &e, Value value) {
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  Type bits = e.getIntegerType(width);
+  if (value.getType() != bits)
+    value = LLVM::BitcastOp::create(e, bits, value);
+  return width < 16 ? resize(e, value, e.i16) : value;
+}
+
+Value mk_thread::fromBits(Emitter &e, Value bits, Type type) {
+  Type narrow = e.getIntegerType(type.getIntOrFloatBitWidth());
+  Value value = resize(e, bits, narrow);
+  return type == narrow ? value : Value(LLVM::BitcastOp::create(e, type, value));
+}
+
+Value mk_thread::loadElement(Emitter &e, Type type, Value address, Value condition, Value otherwise,
+                             bool inverted) {
+  Type bits = e.getIntegerType(std::max<unsigned>(type.getIntOrFloatBitWidth(), 16));
+  SmallVector<Value> start;
+  if (condition)
+    start.push_back(otherwise ? toBits(e, otherwise) : e.cint(bits, 0));
+  auto op = LoadOp::create(e, bits, address, getElementBytes(type), condition, start, inverted);
+  return fromBits(e, op.getResult(0), type);
+}
+
 int64_t mk_thread::getPerWord(Type type) {
   if (!type.isIntOrFloat() || type.isInteger(1))
     return 1;

@@ -2,6 +2,7 @@
 #include "mkernel/Dialect/Thread/Warps.h"
 #include "mkernel/Dialect/Thread/Control.h"
 #include "mkernel/Dialect/Thread/Integers.h"
+#include "mkernel/Dialect/Thread/Memory.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -24,20 +25,11 @@ Value mk_thread::shuffle(Emitter &e, StringRef kind, Value value, Value by) {
   if (type.isF32())
     return intrinsic(e, ("llvm.nvvm.shfl.sync." + kind + ".f32").str(), e.f32,
                      {e.c32(-1), value, by, e.c32(31)});
-  Type bits = e.getIntegerType(type.getIntOrFloatBitWidth());
-  Value whole = value;
-  if (type != bits)
-    whole = LLVM::BitcastOp::create(e, bits, value);
-  Value result;
-  if (bits.getIntOrFloatBitWidth() <= 32) {
-    result = resize(e, words(resize(e, whole, e.i32)), bits);
-  } else {
-    Value low = words(resize(e, whole, e.i32)), high = words(resize(e, shr(e, whole, 32), e.i32));
-    result = or_(e, resize(e, low, e.i64), shl(e, resize(e, high, e.i64), 32));
-  }
-  if (type != bits)
-    result = LLVM::BitcastOp::create(e, type, result);
-  return result;
+  Value bits = toBits(e, value), low = words(resize(e, bits, e.i32));
+  if (type.getIntOrFloatBitWidth() <= 32)
+    return fromBits(e, low, type);
+  Value high = words(resize(e, shr(e, bits, 32), e.i32));
+  return fromBits(e, or_(e, resize(e, low, e.i64), shl(e, resize(e, high, e.i64), 32)), type);
 }
 
 Value mk_thread::fromLane0(Emitter &e, Value value) { return shuffle(e, "idx", value, e.c32(0)); }

@@ -37,25 +37,13 @@ struct ItemSpan {
 };
 } // namespace
 
-/// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more
-/// would never end. Whether it is known to begin at 0 or above.
-static bool clampUpperBound(PartitionBuilder &p, Operation *op, Value from, Value &to, Value step) {
-  constexpr int64_t kMost = 1 << 30;
-  bool positive = getConstantIntValue(from).value_or(-1) >= 0;
-  Value fits = p.cbool(true);
-  for (Value value : {from, to, step})
-    if (!value.getDefiningOp<arith::ConstantOp>())
-      fits = and_(p, fits, sle(p, value, kMost));
-  if (!positive)
-    fits = and_(p, fits, sge(p, from, -kMost));
-  if (!fits.getDefiningOp<arith::ConstantOp>()) {
-    if (p.isOneWarp() || !takesTiles(op))
-      failUnless(p, fits, MK_FAIL_LOOP);
-    to = select(p, fits, to, from);
-  }
-  // An empty loop may end far below.
-  to = maxS(p, to, -kMost);
-  return positive;
+/// The end of a loop that is counted in 32 bits.
+static Value clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to, Value step) {
+  if (llvm::all_of(ArrayRef{from, to, step}, [](Value v) { return getConstantIntValue(v); }))
+    return maxS(p, to, from);
+  bool reports = p.isOneWarp() || !takesTiles(op);
+  return mk_thread::ClampEndOp::create(
+      p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr());
 }
 
 /// Whether all that a loop does is to wait, for what its iterations do not change.
@@ -74,7 +62,7 @@ static bool isLoopOfWaits(scf::ForOp op) {
 static LogicalResult emitWaits(PartitionBuilder &p, scf::ForOp op) {
   Value from = p.scalar(op.getLowerBound()), to = p.scalar(op.getUpperBound()),
         step = p.scalar(op.getStep());
-  clampUpperBound(p, op, from, to, step);
+  to = clampEnd(p, op, from, to, step);
   Value own = resize(p, p.partitionThread, p.i64);
   auto loop = scf::ForOp::create(p, add(p, from, mul(p, own, step)), to,
                                  mul(p, step, p.partition.getNumThreads()));
@@ -101,9 +89,9 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
   Value induction = region.getArgument(0);
   SmallVector<Type> types = packedTypes(op->getResultTypes());
   bool narrow = from.getType().isInteger(64);
-  bool positive = false;
+  bool positive = getConstantIntValue(from).value_or(-1) >= 0;
   if (narrow) {
-    positive = clampUpperBound(p, op, from, to, step);
+    to = clampEnd(p, op, from, to, step);
     from = resize(p, from, p.i32), to = resize(p, to, p.i32), step = resize(p, step, p.i32);
   }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does

@@ -90,24 +90,13 @@ bool sm::needsAgreement(PartitionBuilder &p) {
   return waits && loads;
 }
 
-/// Zero if `failed` (i32) is not 0.
-static Value loadIfFine(PartitionBuilder &p, Type type, Value address, Value failed) {
-  int64_t bytes = getElementBytes(type);
-  Type bits = p.getIntegerType(std::max<int64_t>(8 * bytes, 16));
-  Value value =
-      mk_thread::LoadOp::create(p, bits, address, bytes, failed, p.cint(bits, 0), /*inverted=*/true)
-          .getResult(0);
-  Type own = p.getIntegerType(type.getIntOrFloatBitWidth());
-  value = resize(p, value, own);
-  return type == own ? value : Value(LLVM::BitcastOp::create(p, type, value));
-}
-
 Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address) {
   if (isUncertain(p, op)) {
     if (p.isOneWarp())
-      return loadIfFine(p, type, address, agreeOnFailure(p));
+      return mk_thread::loadElement(p, type, address, agreeOnFailure(p), {}, /*inverted=*/true);
     if (p.waitFailed)
-      return loadIfFine(p, type, address, read(p, p.waitFailed, p.i32));
+      return mk_thread::loadElement(p, type, address, read(p, p.waitFailed, p.i32), {},
+                                    /*inverted=*/true);
   }
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);

@@ -48,6 +48,7 @@ inline void moveRegion(Region &region, Emitter &e, ValueRange arguments = {}) {
 // What passes do with a module or with each kernel in it; the file has the name.
 void dispatchWarps(ModuleOp module);
 void expandAccesses(ModuleOp module);
+void expandBounds(ModuleOp module);
 void expandChannels(ModuleOp module);
 void expandCommands(ModuleOp module);
 void expandCopiers(ModuleOp module);

@@ -7,10 +7,12 @@
 
 namespace mlir::mk_thread {
 
-/// `body` runs where the condition holds.
-void ifThen(Emitter &e, Value condition, function_ref<void()> body);
+/// `then` runs where the condition holds, `otherwise` elsewhere.
 void ifThenElse(Emitter &e, Value condition, function_ref<void()> then,
                 function_ref<void()> otherwise);
+inline void ifThen(Emitter &e, Value condition, function_ref<void()> body) {
+  ifThenElse(e, condition, body, nullptr);
+}
 /// What one of two bodies gives.
 SmallVector<Value> choose(Emitter &e, Value condition, function_ref<SmallVector<Value>()> then,
                           function_ref<SmallVector<Value>()> otherwise);

@@ -39,6 +39,13 @@ struct Addition {
 void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes, ArrayRef<Value> words,
                 Addition add = {});
 
+/// A value as bits of at least 16, as registers have them, and back.
+Value toBits(Emitter &e, Value value);
+Value fromBits(Emitter &e, Value bits, Type type);
+/// An element; `otherwise` (zero) where the word `condition` is given and 0 (not 0 if `inverted`).
+Value loadElement(Emitter &e, Type type, Value address, Value condition = {}, Value otherwise = {},
+                  bool inverted = false);
+
 /// Elements in one 32-bit word; 1 for those that are as wide or no numbers.
 int64_t getPerWord(Type type);
 /// Between elements and 32-bit words, in which they cross loops and asm.
