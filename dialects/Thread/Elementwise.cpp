@@ -15,13 +15,12 @@ bool mk_thread::isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(
 
 /// The same op on scalars, with attributes and, for floats, contraction: a
 /// product and a sum become one instruction.
-static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
-                     ArrayRef<Value> operands, Type type) {
+static Value cloneOn(OpBuilder &b, Location loc, Operation *op, ArrayRef<Value> operands,
+                     Type type) {
   OperationState state(loc, op->getName(), operands, type, op->getAttrs());
   if (isa<FloatType>(type) && isa<arith::ArithFastMathInterface>(op))
-    state.attributes.set("fastmath",
-                         arith::FastMathFlagsAttr::get(
-                             b.getContext(), arith::FastMathFlags::contract));
+    state.attributes.set(
+        "fastmath", arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract));
   return b.create(state)->getResult(0);
 }
 
@@ -48,15 +47,13 @@ static std::pair<Value, Value> divideS(Emitter &e, Value x, Value y) {
 /// A 64-bit division of scalars, which are the same in all lanes, by what is not
 /// constant; null for other ops.
 static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-           arith::CeilDivUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
-      !operands[0].getType().isInteger(64) ||
-      isa<RankedTensorType>(op->getResult(0).getType()) ||
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivUIOp,
+           arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
+      !operands[0].getType().isInteger(64) || isa<RankedTensorType>(op->getResult(0).getType()) ||
       operands[1].getDefiningOp<arith::ConstantOp>())
     return {};
   Value x = operands[0], y = operands[1];
-  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
-                      arith::FloorDivSIOp>(op);
+  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
   auto [quotient, rest] = isSigned ? divideS(e, x, y) : divideU(e, x, y);
   if (isa<arith::DivSIOp, arith::DivUIOp>(op))
     return quotient;

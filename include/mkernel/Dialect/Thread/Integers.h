@@ -69,7 +69,15 @@ inline Value select(Emitter &e, Value c, Value x, IntOperand y) {
   return e.createOrFold<arith::SelectOp>(c, x, y.get(e, x.getType()));
 }
 /// Between integer types; widening adds zeros (or the sign).
-Value resize(Emitter &e, Value x, Type type, bool isSigned = false);
+inline Value resize(Emitter &e, Value x, Type type, bool isSigned = false) {
+  unsigned from = x.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+  if (from == to)
+    return x;
+  if (from > to)
+    return e.createOrFold<arith::TruncIOp>(type, x);
+  return isSigned ? e.createOrFold<arith::ExtSIOp>(type, x)
+                  : e.createOrFold<arith::ExtUIOp>(type, x);
+}
 
 } // namespace mlir::mk_thread
 

@@ -2,7 +2,9 @@
 #ifndef MKERNEL_DIALECT_THREAD_LAUNCH_H
 #define MKERNEL_DIALECT_THREAD_LAUNCH_H
 
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mkernel/Dialect/Thread/Control.h"
+#include "mkernel/Dialect/Thread/Memory.h"
 
 namespace mlir::mk_thread {
 
@@ -19,17 +21,26 @@ inline Value launchFieldHere(Emitter &e, int64_t offset) {
   return readParam(e, e.frame.getLaunch() + offset, /*pinned=*/true);
 }
 /// What counts from one launch to the next: mk_gpu_control.
-Value controlAddress(Emitter &e);
-Value ownRank(Emitter &e);
+inline Value controlAddress(Emitter &e) {
+  return launchField(e, offsetof(mk_gpu_launch, control), e.i64);
+}
+inline Value ownRank(Emitter &e) {
+  return resize(e, launchField(e, offsetof(mk_gpu_launch, rank), e.i32), e.i64);
+}
 /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
-Value heapOf(Emitter &e, Value rank);
+inline Value heapOf(Emitter &e, Value rank) {
+  return load(e, e.i64,
+              add(e, launchFieldHere(e, offsetof(mk_gpu_launch, heaps)), shl(e, rank, 3)));
+}
 
 /// The word that says that this CTA has failed, read where it stands.
-Value readFailed(Emitter &e);
+inline Value readFailed(Emitter &e) {
+  return LoadSharedOp::create(e, e.i32, /*address=*/Value(), e.frame.getFailed());
+}
 /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
 /// found before a barrier that it has come to.
-Value isFine(Emitter &e);
-void ifFine(Emitter &e, function_ref<void()> body);
+inline Value isFine(Emitter &e) { return eq(e, readFailed(e), 0); }
+inline void ifFine(Emitter &e, function_ref<void()> body) { ifThen(e, isFine(e), body); }
 
 } // namespace mlir::mk_thread
 
