@@ -52,10 +52,9 @@ static void arrive(LastArrivalOp op, Emitter &e) {
 
 static void awaitPrepared(AwaitPreparedOp op, Emitter &e) {
   Value all = countCtas(e);
-  WaitWordOp::create(e, MemScope::Gpu,
-                     add(e, controlAddress(e), offsetof(mk_gpu_control, prepared)),
-                     mul(e, add(e, op.getEpoch(), 1), all), /*equal=*/false, all,
-                     /*second=*/Value(),
+  Value prepared = add(e, controlAddress(e), offsetof(mk_gpu_control, prepared));
+  Value wanted = mul(e, add(e, op.getEpoch(), 1), all);
+  WaitWordOp::create(e, MemScope::Gpu, prepared, wanted, /*equal=*/false, all, /*second=*/Value(),
                      /*leader=*/Value(), /*element=*/e.c64(0), /*array=*/IntegerAttr(),
                      op.getReport(), op.getSpanAttr());
   FenceAsyncOp::create(e, /*shared=*/false, /*global=*/true);

@@ -3,11 +3,10 @@
 // One instruction of the matrix unit for each block of rows, block of columns and step along the
 // contraction. What a descriptor says of a staged tile (PTX ISA, "Matrix descriptor"; strides in
 // units of 16 bytes):
-//   rows along the contraction (K-major): from one period of the swizzle to the next, a step along
-//   K
-//     is a part of a chunk, and behind the last part the next chunk begins;
-//   columns along it (MN-major, 16-bit types only): the rows of one instruction are a chunk, from
-//     one chunk to the next, and a step along K is as many rows.
+//   rows along the contraction (K-major): a stride from one period of the swizzle to the next; a
+//     step along K is a part of a chunk, and behind the last part the next chunk begins;
+//   columns along it (MN-major, 16-bit types only): the rows of one instruction are a chunk; a
+//     stride from one chunk to the next, and a step along K is as many rows.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"

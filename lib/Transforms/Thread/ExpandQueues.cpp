@@ -70,9 +70,8 @@ static SmallVector<Value> popRecord(PopRecordOp op, Emitter &e) {
   Value wanted = add(e, op.getEpoch(), 1);
   Value flag = add(e, readParam(e, at + abi::kQueueReady), shl(e, op.getEntry(), 2));
   WaitWordOp::create(e, MemScope::Gpu, flag, wanted, /*equal=*/true, wanted, /*second=*/Value(),
-                     /*leader=*/Value(),
-                     /*element=*/Value(), e.getI64IntegerAttr(at + abi::kQueueReady),
-                     op.getReport(), op.getSpanAttr());
+                     /*leader=*/Value(), /*element=*/Value(),
+                     e.getI64IntegerAttr(at + abi::kQueueReady), op.getReport(), op.getSpanAttr());
   // What the record speaks of may be read by the copy engine next.
   FenceAsyncOp::create(e, /*shared=*/false, /*global=*/true);
   Value record = add(e, readParam(e, at), mul(e, op.getEntry(), 8 * op.getWords().size()));
