@@ -85,7 +85,7 @@ std::string mk_sm::describeScope(Operation *scope) {
 SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   mk::SmAttr sm = mk::getSm(owner);
   constexpr int64_t kBarrier = 8; // an mbarrier (PTX ISA)
-  int64_t chunk = sm.getChunk(), swizzlePeriod = 8 * chunk;
+  int64_t chunk = sm.getChunk(), swizzlePeriod = sm.getSwizzleRows() * chunk;
   SmallVector<SharedPiece> pieces;
   PartitionOp consumer;
   if (isa<mk::RoleOp, mk::PrepareOp>(owner->getParentOp()))

@@ -34,8 +34,8 @@ using Emit = function_ref<InFlightDiagnostic()>;
 //===----------------------------------------------------------------------===//
 
 LogicalResult MmaAttr::verify(Emit emit, int64_t warpgroups) {
-  if (warpgroups < 1 || warpgroups > 7)
-    return emit() << "a layout is over 1 to 7 warpgroups, not " << warpgroups;
+  if (warpgroups < 1)
+    return emit() << "a layout is over one warpgroup or more, not " << warpgroups;
   return success();
 }
 
@@ -58,9 +58,8 @@ LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
 }
 
 LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
-  if (threads < 1 || threads > 1024 || threads % mk::kWarpThreads)
-    return emit() << "a layout is over whole warps of up to 1024 threads, not " << threads
-                  << " threads";
+  if (threads < 1 || threads % mk::kWarpThreads)
+    return emit() << "a layout is over whole warps, not " << threads << " threads";
   if (vector < 1 || vector > 16 || !llvm::isPowerOf2_64(vector))
     return emit() << "runs are of 1, 2, 4, 8 or 16 elements, not " << vector;
   return success();
@@ -205,7 +204,7 @@ int64_t RingType::getSlotBytes(int64_t chunk) const {
     bytes += getStagedBytes(cast<RankedTensorType>(tile), chunk);
   // The next slot begins with the swizzle's period.
   bool listed = cast<RankedTensorType>(getTiles().back()).getRank() == 1;
-  return listed ? llvm::alignTo(bytes, 8 * chunk) : bytes;
+  return listed ? llvm::alignTo(bytes, chunk / mk::SmAttr::kPiece * chunk) : bytes;
 }
 
 Type RingType::parse(AsmParser &parser) {
@@ -259,11 +258,11 @@ static LogicalResult verifyStaged(Emit emit, ArrayRef<Type> tiles) {
     if (listed)
       return emit() << "tiles of one dimension come last in a slot; " << type
                     << " is behind one: list it before";
-    int64_t piece = 16 * 8 / element.getIntOrFloatBitWidth();
+    int64_t piece = mk::SmAttr::kPiece * 8 / element.getIntOrFloatBitWidth();
     if (columns == 0 || columns % piece)
-      return emit() << "a staged tile lies in pieces of 16 bytes, " << piece << " elements of "
-                    << element << "; " << columns << " columns of " << type
-                    << " are no multiple of that, the next is "
+      return emit() << "a staged tile lies in pieces of " << mk::SmAttr::kPiece << " bytes, "
+                    << piece << " elements of " << element << "; " << columns << " columns of "
+                    << type << " are no multiple of that, the next is "
                     << llvm::alignTo(columns + !columns, piece);
     for (int64_t extent : tile.getShape().drop_back(2))
       if (extent != 1)

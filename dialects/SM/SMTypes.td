@@ -30,7 +30,8 @@ def MkSM_MmaAttr : MkSM_Attr<"Mma", "mma"> {
   let assemblyFormat = "`<` `warpgroups` `=` $warpgroups `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Of a block of a warpgroup, and of those in which four registers follow each other.
+    /// Of a block of a warpgroup, and of those in which four registers follow each other. They
+    /// define the layout: accumulators of another matrix unit have a layout of their own.
     static constexpr int64_t kRows = 64, kColumns = 8;
   }];
 }

@@ -53,7 +53,7 @@ LogicalResult PartitionOp::verify() {
                    : "stands in a role that is run beside another: only a mover does that");
   mk::TargetAttr target = mk::getSmTarget(*this);
   // A producer's warpgroup is counted whole.
-  int64_t warpgroups = target ? target.getSm().getThreads() / mk::kWarpgroupThreads - 1 : 7;
+  int64_t warpgroups = target ? target.getSm().getThreads() / mk::kWarpgroupThreads - 1 : warps / 4;
   if (getKind() == PartitionKind::Consumer && (warps < 4 || warps > 4 * warpgroups || warps % 4))
     return emitOpError() << "is a consumer of " << warps << " warps: it is made of 1 to "
                          << warpgroups << " warpgroups of 4";

@@ -108,7 +108,7 @@ LogicalResult WarpsOp::verify() {
     if (other != *this)
       return emitOpError() << "stands in its kernel twice: delete one";
   mk::SmAttr sm = mk::getSm(*this);
-  int64_t warps = getConsumer(), most = (sm ? sm.getThreads() : 1024) / mk::kWarpThreads - 4;
+  int64_t warps = getConsumer(), most = sm ? sm.getThreads() / mk::kWarpThreads - 4 : warps;
   if (warps < 4 || warps > most || warps % 4)
     return emitOpError() << "has " << warps << " warps of the consumer: it has 4 to " << most
                          << ", a multiple of 4";

@@ -1,51 +1,73 @@
 //===- Elementwise.cpp - Ops of arith and math on scalars and elements ----===//
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Elementwise.h"
+#include "mkernel/Dialect/Thread/Integers.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
+
+bool mk_thread::isZero(Value value) {
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
+}
 
 bool mk_thread::isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
 /// The same op on scalars, with attributes and, for floats, contraction: a
 /// product and a sum become one instruction.
-static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
-                     ArrayRef<Value> operands, Type type) {
+static Value cloneOn(OpBuilder &b, Location loc, Operation *op, ArrayRef<Value> operands,
+                     Type type) {
   OperationState state(loc, op->getName(), operands, type, op->getAttrs());
   if (isa<FloatType>(type) && isa<arith::ArithFastMathInterface>(op))
-    state.attributes.set("fastmath",
-                         arith::FastMathFlagsAttr::get(
-                             b.getContext(), arith::FastMathFlags::contract));
+    state.attributes.set(
+        "fastmath", arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract));
   return b.create(state)->getResult(0);
+}
+
+/// Quotient and remainder of unsigned 64-bit integers that are the same in all lanes, by whole
+/// warps.
+static std::pair<Value, Value> divideU(Emitter &e, Value x, Value y) {
+  Value quotient = DivideOp::create(e, x, y);
+  return {quotient, sub(e, x, mul(e, quotient, y))};
+}
+
+/// Quotient (towards zero) and remainder (of x's sign) of signed ones.
+static std::pair<Value, Value> divideS(Emitter &e, Value x, Value y) {
+  Value zero = e.c64(0);
+  auto negative = [&](Value value) { return slt(e, value, zero); };
+  auto magnitude = [&](Value value) {
+    return select(e, negative(value), sub(e, zero, value), value);
+  };
+  auto [quotient, rest] = divideU(e, magnitude(x), magnitude(y));
+  Value differ = xor_(e, negative(x), negative(y));
+  return {select(e, differ, sub(e, zero, quotient), quotient),
+          select(e, negative(x), sub(e, zero, rest), rest)};
 }
 
 /// A 64-bit division of scalars, which are the same in all lanes, by what is not
 /// constant; null for other ops.
 static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-           arith::CeilDivUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
-      !operands[0].getType().isInteger(64) ||
-      isa<RankedTensorType>(op->getResult(0).getType()) ||
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivUIOp,
+           arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
+      !operands[0].getType().isInteger(64) || isa<RankedTensorType>(op->getResult(0).getType()) ||
       operands[1].getDefiningOp<arith::ConstantOp>())
     return {};
   Value x = operands[0], y = operands[1];
-  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
-                      arith::FloorDivSIOp>(op);
-  auto [quotient, rest] = isSigned ? e.divideS(x, y) : e.divideU(x, y);
+  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
+  auto [quotient, rest] = isSigned ? divideS(e, x, y) : divideU(e, x, y);
   if (isa<arith::DivSIOp, arith::DivUIOp>(op))
     return quotient;
   if (isa<arith::RemSIOp, arith::RemUIOp>(op))
     return rest;
   // Rounded up where something is left and, if signed, the quotient is positive;
   // down where it is negative.
-  using Predicate = arith::CmpIPredicate;
-  Value left = e.cmp(Predicate::ne, rest, int64_t(0));
+  Value left = ne(e, rest, 0);
   if (!isSigned)
-    return e.add(quotient, e.resize(left, e.i64));
-  Value negative = e.cmp(Predicate::slt, e.xor_(x, y), int64_t(0));
+    return add(e, quotient, resize(e, left, e.i64));
+  Value negative = slt(e, xor_(e, x, y), 0);
   if (isa<arith::FloorDivSIOp>(op))
-    return e.sub(quotient, e.resize(e.and_(left, negative), e.i64));
-  return e.add(quotient, e.resize(e.and_(left, e.not_(negative)), e.i64));
+    return sub(e, quotient, resize(e, and_(e, left, negative), e.i64));
+  return add(e, quotient, resize(e, and_(e, left, xor_(e, negative, e.cbool(true))), e.i64));
 }
 
 /// Whether mk-thread-expand-math has code for a function.
@@ -86,13 +108,13 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   Type from = getElementTypeOrSelf(op->getOperand(0).getType());
   if (isa<arith::ExtFOp>(op) && isFp8(from)) {
     // By way of f16, which holds every fp8.
-    Value halves = e.create<mk_thread::FromFp8Op>(from, e.resize(operands[0], e.i16));
-    Value half = e.create<LLVM::BitcastOp>(e.b.getF16Type(), e.resize(halves, e.i16));
-    return type.isF16() ? half : Value(e.create<LLVM::FPExtOp>(e.f32, half));
+    Value halves = mk_thread::FromFp8Op::create(e, from, resize(e, operands[0], e.i16));
+    Value half = LLVM::BitcastOp::create(e, e.getF16Type(), resize(e, halves, e.i16));
+    return type.isF16() ? half : Value(LLVM::FPExtOp::create(e, e.f32, half));
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
-    return e.resize(operands[0], type, /*isSigned=*/isa<arith::IndexCastOp>(op));
+    return resize(e, operands[0], type, /*isSigned=*/isa<arith::IndexCastOp>(op));
   if (isa<arith::TruncFOp>(op) && isFp8(result))
-    return e.resize(e.create<mk_thread::ToFp8Op>(result, operands[0], e.cf32(0)), e.i8);
-  return cloneOn(e.b, e.loc, op, operands, type);
+    return resize(e, mk_thread::ToFp8Op::create(e, result, operands[0], e.cf32(0)), e.i8);
+  return cloneOn(e, e.getLoc(), op, operands, type);
 }

@@ -1,6 +1,7 @@
 //===- Places.cpp - Where a thread's elements lie in a tile ---------------===//
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Integers.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -37,16 +38,16 @@ Place Places::find(RankedTensorType type, unsigned i) {
   auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : layout);
   if (!mma)
     return findDealt(type, i);
-  Value lane = e.and_(thread, 31);
+  Value lane = and_(e, thread, 31);
   auto rowBase = [&](int64_t rows) {
-    Value inGroup = e.add(e.shl(e.and_(e.shr(thread, 5), 3), 4), e.shr(lane, 2));
+    Value inGroup = add(e, shl(e, and_(e, shr(e, thread, 5), 3), 4), shr(e, lane, 2));
     if (mma.getWarpgroups() > 1)
       // By the number in the CTA, as a rule, of which LLVM takes 128 away behind the product.
-      inGroup =
-          e.add(inGroup, e.mul(e.sub(e.shr(e.add(thread, 128), 7), 1), rows / mma.getWarpgroups()));
-    return e.resize(inGroup, e.i64);
+      inGroup = add(e, inGroup,
+                    mul(e, sub(e, shr(e, add(e, thread, 128), 7), 1), rows / mma.getWarpgroups()));
+    return resize(e, inGroup, e.i64);
   };
-  auto columnBase = [&] { return e.resize(e.shl(e.and_(lane, 3), 1), e.i64); };
+  auto columnBase = [&] { return resize(e, shl(e, and_(e, lane, 3), 1), e.i64); };
   if (slice && slice.getAxis() == 1)
     return {{rowBase(shape[0])}, {64 * (i / 2) + 8 * (i % 2)}, {}};
   if (slice)
@@ -65,15 +66,15 @@ Place Places::findDealt(RankedTensorType type, unsigned i) {
   auto blocked = cast<BlockedAttr>(type.getEncoding());
   int64_t vector = blocked.getVector(), round = blocked.getThreads() * vector;
   int64_t start = i / vector * round, inRun = i % vector;
-  Value first = e.mul(thread, vector);
+  Value first = mul(e, thread, vector);
   int64_t total = type.getNumElements(), columns = shape.back();
   if (start + round > total)
-    result.exists = e.cmp(arith::CmpIPredicate::slt, e.add(first, start), total);
+    result.exists = slt(e, add(e, first, start), total);
   result.base.assign(shape.size(), e.c64(0));
   result.offset.assign(shape.size(), 0);
   if (columns % round == 0) {
     // A round stays within a row.
-    result.base.back() = e.resize(first, e.i64);
+    result.base.back() = resize(e, first, e.i64);
     result.offset.back() = start % columns + inRun;
     int64_t row = start / columns;
     for (int64_t d = shape.size() - 2; d >= 0; --d, row /= shape[d + 1])
@@ -82,18 +83,18 @@ Place Places::findDealt(RankedTensorType type, unsigned i) {
   }
   // A round is whole rows: all of a thread's runs are in the same columns.
   if (shape.size() == 2 && round % columns == 0 && columns % vector == 0) {
-    result.base = {e.divU(e.resize(first, e.i64), columns),
-                   e.remU(e.resize(first, e.i64), columns)};
+    result.base = {divU(e, resize(e, first, e.i64), columns),
+                   remU(e, resize(e, first, e.i64), columns)};
     result.offset = {start / columns, inRun};
     return result;
   }
-  Value linear = e.resize(e.add(first, start + (columns % vector ? inRun : 0)), e.i64);
-  result.base.back() = e.remU(linear, columns);
+  Value linear = resize(e, add(e, first, start + (columns % vector ? inRun : 0)), e.i64);
+  result.base.back() = remU(e, linear, columns);
   result.offset.back() = columns % vector ? 0 : inRun;
-  Value row = e.divU(linear, columns);
+  Value row = divU(e, linear, columns);
   for (int64_t d = shape.size() - 2; d >= 0; --d) {
-    result.base[d] = d ? e.remU(row, shape[d]) : row;
-    row = d ? e.divU(row, shape[d]) : row;
+    result.base[d] = d ? remU(e, row, shape[d]) : row;
+    row = d ? divU(e, row, shape[d]) : row;
   }
   return result;
 }
@@ -105,20 +106,20 @@ Value Places::number(const Place &place, ArrayRef<int64_t> strides) {
   Value sum = e.c64(0);
   int64_t constant = 0;
   for (auto [base, offset, stride] : llvm::zip(place.base, place.offset, strides)) {
-    sum = e.add(sum, e.mul(base, stride));
+    sum = add(e, sum, mul(e, base, stride));
     constant += offset * stride;
   }
-  return e.resize(e.add(sum, constant), e.i32);
+  return resize(e, add(e, sum, constant), e.i32);
 }
 
 Value Places::isOwner() {
   if (tile.getRank() == 0)
-    return e.eq(thread, 0);
+    return eq(e, thread, 0);
   auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
   if (!slice)
     return {};
   // Four lanes hold the same rows; 8 lanes of every warp the same columns.
   if (slice.getAxis() == 1)
-    return e.eq(e.and_(thread, 3), 0);
-  return e.cmp(arith::CmpIPredicate::ult, thread, 4);
+    return eq(e, and_(e, thread, 3), 0);
+  return ult(e, thread, 4);
 }

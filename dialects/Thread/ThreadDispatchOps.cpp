@@ -10,7 +10,7 @@ namespace abi = ::mkernel::abi;
 static int64_t countThreads(Operation *op) { return op->getParentOfType<KernelOp>().getThreads(); }
 
 LogicalResult SpecializeOp::verify() {
-  if (int64_t threads = countThreads(*this); threads <= 128)
+  if (int64_t threads = countThreads(*this); threads <= mk::kWarpgroupThreads)
     return emitOpError()
            << "is in a kernel of " << threads
            << " threads, whose first warpgroup is the only one; there has to be another one";
@@ -60,7 +60,7 @@ LogicalResult AgreeOnFailureOp::verify() { return verifyThreads(*this); }
 //===----------------------------------------------------------------------===//
 
 LogicalResult EndLaunchOp::verify() {
-  if (int64_t threads = countThreads(*this); threads <= 128)
+  if (int64_t threads = countThreads(*this); threads <= mk::kWarpgroupThreads)
     return emitOpError()
            << "is in a kernel of " << threads
            << " threads, whose first warpgroup is the only one; there has to be a consumer";

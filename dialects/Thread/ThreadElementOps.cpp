@@ -35,10 +35,9 @@ LogicalResult mk_thread::verifyElements(Operation *op, RankedTensorType tile, Ty
 
 LogicalResult RoomAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads,
                                int64_t offset, int64_t bytes) {
-  if (threads < 32 || threads > 1024 || threads % 32 || offset < 0 || offset % 8 || bytes < 0)
-    return emitError()
-           << "is a room of " << bytes << " bytes at " << offset << " for " << threads
-           << " threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8";
+  if (threads < 32 || threads % 32 || offset < 0 || offset % 8 || bytes < 0)
+    return emitError() << "is a room of " << bytes << " bytes at " << offset << " for " << threads
+                       << " threads; use whole warps, and offsets in multiples of 8";
   return success();
 }
 

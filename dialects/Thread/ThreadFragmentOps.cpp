@@ -1,6 +1,6 @@
 //===- ThreadFragmentOps.cpp - Fragments as values ------------------------===//
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Memory.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;
@@ -100,10 +100,10 @@ LogicalResult StoreFragmentOp::verify() {
 
 LogicalResult StageFragmentOp::verify() {
   RankedTensorType tile = getFragment().getType();
-  if (!mk_sm::countStoreParts(tile, kChunkBytes) ||
-      !mk_sm::canStoreInChunks(tile, getAdd(), kChunkBytes))
-    return emitOpError() << "stores " << tile << ", which is no accumulator in chunks of "
-                         << kChunkBytes << " bytes";
+  int64_t chunk = mk::getSm(*this).getChunk();
+  if (!mk_sm::countStoreParts(tile, chunk) || !mk_sm::canStoreInChunks(tile, getAdd(), chunk))
+    return emitOpError() << "stores " << tile << ", which is no accumulator in chunks of " << chunk
+                         << " bytes";
   if (mk_sm::countStoreRows(tile) % getRows())
     return emitOpError() << "sends parts of " << mk_sm::countStoreRows(tile) << " rows by "
                          << getRows() << "; use a divisor";
@@ -114,9 +114,9 @@ LogicalResult StageFragmentOp::verify() {
       !llvm::all_of(getOtherwise().getArgumentTypes(),
                     [](Type type) { return type.isInteger(32); }))
     return emitOpError("needs a region with three arguments: a buffer, a row and a column (i32)");
-  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / 128 - 1;
-  return verifyInShared(*this, getStaging(), 128,
-                        groups * getBuffers() * kBufferRows * kChunkBytes);
+  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / mk::kWarpgroupThreads - 1;
+  return verifyInShared(*this, getStaging(), chunk,
+                        groups * getBuffers() * mk_sm::getStagingBytes(chunk));
 }
 
 /// Refuses a fragment that is not written to memory in runs of four registers.

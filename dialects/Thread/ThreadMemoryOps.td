@@ -61,6 +61,10 @@ def MkThread_LoadOp : MkThread_EffectOp<"load", [AttrSizedOperandSegments]> {
     $address `,` $bytes (`if` (`not` $inverted^)? $condition^ `else` `(` $otherwise `:` type($otherwise) `)`)? attr-dict
     `:` type($address) `->` type($results)
   }];
+  let builders = [OpBuilder<(ins "TypeRange":$types, "Value":$address, "int64_t":$bytes,
+                                 CArg<"Value", "{}">:$condition, CArg<"ValueRange", "{}">:$otherwise,
+                                 CArg<"bool", "false">:$inverted),
+                            "build($_builder, $_state, types, address, bytes, condition, inverted, otherwise);">];
   let hasVerifier = 1;
 }
 def MkThread_StoreOp : MkThread_EffectOp<"store", [AttrSizedOperandSegments]> {
@@ -81,6 +85,9 @@ def MkThread_StoreOp : MkThread_EffectOp<"store", [AttrSizedOperandSegments]> {
     $words `:` type($words) `to` $address `:` type($address) `bytes` `(` $bytes `)`
     (`if` (`not` $inverted^)? $condition^)? (`add` `(` $add^ `,` $scope `)`)? attr-dict
   }];
+  let builders = [OpBuilder<(ins "ValueRange":$words, "Value":$address, "int64_t":$bytes,
+                                 CArg<"Value", "{}">:$condition, CArg<"bool", "false">:$inverted),
+                            "build($_builder, $_state, words, address, bytes, condition, inverted, TypeAttr(), MemScopeAttr());">];
   let hasVerifier = 1;
 }
 

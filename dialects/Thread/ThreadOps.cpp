@@ -141,9 +141,9 @@ LogicalResult BarrierArriveOp::verify() {
 }
 
 static LogicalResult verifyNamed(Operation *op, int64_t threads) {
-  if (threads < 32 || threads > 1024 || threads % 32)
+  if (threads < mk::kWarpThreads || threads % mk::kWarpThreads)
     return op->emitOpError() << "counts " << threads
-                             << " threads; a named barrier counts 32 to 1024, in whole warps";
+                             << " threads; a named barrier counts whole warps";
   if (int64_t all = kernelOf(op).getThreads(); threads > all)
     return op->emitOpError() << "counts " << threads << " threads of a CTA that has " << all
                              << ", so nobody would go on; count those that come";

@@ -68,6 +68,21 @@ def MkThread_CheckOp : MkThread_EffectOp<"check", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
 }
+def MkThread_ClampEndOp : MkThread_EffectOp<"clamp_end"> {
+  let summary = "the end of a loop that is counted in 32 bits";
+  let description = [{
+    Of a loop from `from` to `to`. It is `from` where a bound or the step does not fit: a CTA that went
+    through more would never end. The launch fails then, if there is a report. An empty loop may end
+    far below; it ends where 32 bits begin.
+
+    ```mlir
+    %end = mk_thread.clamp_end %a to %n step %m report(<kind = 10, role = 0, number = 0>)
+    ```
+  }];
+  let arguments = (ins I64:$from, I64:$to, I64:$step, OptionalAttr<MkThread_ReportAttr>:$report);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$from `to` $to `step` $step (`report` `(` $report^ `)`)? attr-dict";
+}
 def MkThread_FailUnlessOp : MkThread_EffectOp<"fail_unless"> {
   let summary = "the launch fails where a word is 0";
   let description = [{

@@ -1,5 +1,6 @@
 //===- ThreadTileOps.cpp - Tiles in shared memory -------------------------===//
 #include "mkernel/ABI/GpuParams.h"
+#include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;
@@ -71,11 +72,11 @@ LogicalResult PostedAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
                                  int64_t pieceRows, int64_t staging, int64_t buffers, int64_t peers,
                                  int64_t map, int64_t coordinates, bool add, int64_t signal,
                                  int64_t sent) {
-  if (groups < 1 || partRows < 1 || partRows > kBufferRows || rows < partRows || rows % partRows ||
-      pieceRows < 1 || partRows % pieceRows)
+  if (groups < 1 || partRows < 1 || partRows > mk_sm::MmaAttr::kRows || rows < partRows ||
+      rows % partRows || pieceRows < 1 || partRows % pieceRows)
     return emitError() << "posts " << groups << " x " << rows << " rows in parts of " << partRows
                        << " and pieces of " << pieceRows
-                       << "; use whole pieces, whole parts, and at most " << kBufferRows
+                       << "; use whole pieces, whole parts, and at most " << mk_sm::MmaAttr::kRows
                        << " rows for a buffer";
   if (chunk < 1 || columns < chunk || rows / partRows * ((columns + chunk - 1) / chunk) > buffers)
     return emitError() << "posts " << rows / partRows << " parts of " << columns

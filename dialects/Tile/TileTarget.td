@@ -202,6 +202,12 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
                         "::mlir::mk::TensorMapsAttr":$tensor_maps,
                         "::mlir::mk::ThresholdsAttr":$thresholds,
                         DefaultValuedParameter<"int64_t", "0">:$clustered);
+  let extraClassDeclaration = [{
+    /// Bytes of a piece of a chunk. The engines place piece p of row r at p ^ r of its chunk.
+    static constexpr int64_t kPiece = 16;
+    /// The rows of the swizzle's period.
+    int64_t getSwizzleRows() const { return getChunk() / kPiece; }
+  }];
 }
 
 def Mk_TargetAttr : Mk_Described<"Target", "target"> {

@@ -56,11 +56,12 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   // Rows begin where the access may, and hold all of the tile's elements side by side.
   Value bits = access.start;
   for (Value stride : ArrayRef(access.strides).drop_back())
-    bits = p.or_(bits, stride);
-  Value ok = isAligned(p.info, buffer, offsets) ? p.cbool(true) : p.eq(p.and_(bits, bytes - 1), 0);
-  ok = p.and_(ok, p.eq(access.strides.back(), size));
-  ok = p.and_(ok, p.cmp(arith::CmpIPredicate::sge, access.limits.back(), tile.getShape().back()));
-  access.together = p.and_(ok, p.cmp(arith::CmpIPredicate::sge, access.offsets.back(), int64_t(0)));
+    bits = or_(p, bits, stride);
+  Value ok =
+      isAligned(p.info, buffer, offsets) ? p.cbool(true) : eq(p, and_(p, bits, bytes - 1), 0);
+  ok = and_(p, ok, eq(p, access.strides.back(), size));
+  ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
+  access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
   return access;
 }
 
@@ -74,9 +75,9 @@ static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
     Value pad = op.getPad() ? p.scalar(op.getPad()) : Value();
     Access from = findAccess(p, buffer, type, op.getOffsets(), op.getValid(),
                              getNumElements(type) % mk_thread::getRun(type) == 0);
-    return p.create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type,
-                                               from.start, from.strides, from.offsets, from.limits,
-                                               pad, from.together, from.thread);
+    return mk_thread::LoadElementsOp::create(p, getElementTypes(type), numberElements(type), type,
+                                             from.start, from.strides, from.offsets, from.limits,
+                                             pad, from.together, from.thread);
   });
   return success();
 }
@@ -102,11 +103,11 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
                               << getSmTarget(op).getName()
                               << " has no atomic of; use "
                                  "f32, f64, bf16, f16, i32 or i64";
-    add = mk_thread::MemScopeAttr::get(p.b.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
+    add = mk_thread::MemScopeAttr::get(p.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
   Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  p.create<mk_thread::StoreFragmentOp>(
-      p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
+  mk_thread::StoreFragmentOp::create(
+      p, p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
       p.info.getThresholds().getGroupedElements(), op->hasAttr(kMaterializeAttr), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(p, op, signal, op.getSignalIndex());
@@ -125,25 +126,25 @@ static SpillPlace findSpill(PartitionBuilder &p, Operation *op, Value memory, Va
   SmallVector<Value> offsets = p.scalars(index);
   Value exists = p.cbool(true);
   for (auto [offset, extent] : llvm::zip(offsets, where.type.getShape()))
-    exists = p.and_(exists, p.cmp(arith::CmpIPredicate::ult, offset, extent));
+    exists = and_(p, exists, ult(p, offset, extent));
   offsets.append(tile.getRank(), p.c64(0));
-  Value own = p.mul(p.resize(p.readThreadInPartition(), p.i64), 16);
-  return {p.add(elementAddress(p, where, offsets), own), 16 * p.partition.getNumThreads(),
-          p.resize(exists, p.i32)};
+  Value own = mul(p, resize(p, p.readThreadInPartition(), p.i64), 16);
+  return {add(p, elementAddress(p, where, offsets), own), 16 * p.partition.getNumThreads(),
+          resize(p, exists, p.i32)};
 }
 
 static void lowerSpill(SpillOp op, PartitionBuilder &p) {
   auto [address, step, exists] =
       findSpill(p, op, op.getBuffer(), op.getIndex(), op.getTile().getType());
-  p.create<mk_thread::SpillFragmentOp>(p.scalar(op.getTile()), address, step, exists);
+  mk_thread::SpillFragmentOp::create(p, p.scalar(op.getTile()), address, step, exists);
 }
 
 static void lowerReload(ReloadOp op, PartitionBuilder &p) {
   RankedTensorType type = op.getTile().getType();
   p.setFragment(op, [&] {
     auto [address, step, exists] = findSpill(p, op, op.getBuffer(), op.getIndex(), type);
-    return p.create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type,
-                                                 address, step, exists);
+    return mk_thread::ReloadElementsOp::create(p, getElementTypes(type), numberElements(type), type,
+                                               address, step, exists);
   });
 }
 

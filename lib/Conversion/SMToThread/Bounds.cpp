@@ -14,7 +14,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
-using Predicate = arith::CmpIPredicate;
 
 Value sm::check(PartitionBuilder &p, Operation *op, const CheckedEntity &named, Value begin,
                 Value size, ArrayRef<AtLeast> when) {
@@ -42,9 +41,9 @@ Value sm::check(PartitionBuilder &p, Operation *op, const CheckedEntity &named, 
     least.push_back(condition.least);
   }
   int64_t fields = MK_GPU_NAMED(named.kind, named.dim, named.chosen ? 0 : named.number);
-  IntegerAttr param = named.extent ? IntegerAttr() : p.b.getI64IntegerAttr(named.param);
-  return p.create<mk_thread::CheckOp>(
-      begin, size, named.extent, param, named.chosen, named.rank, values, least, fields,
+  IntegerAttr param = named.extent ? IntegerAttr() : p.getI64IntegerAttr(named.param);
+  return mk_thread::CheckOp::create(
+      p, begin, size, named.extent, param, named.chosen, named.rank, values, least, fields,
       p.makeReport(MK_FAIL_BOUNDS, p.info.checked->numberOf(op)), redirects);
 }
 
@@ -77,7 +76,7 @@ bool sm::exist(const KernelInfo &info, const Buffer &buffer, unsigned dim, Value
 static Value numberOf(Emitter &e, const Buffer &buffer) {
   if (buffer.arg >= 0)
     return e.c32(buffer.arg);
-  return e.select(buffer.condition, numberOf(e, *buffer.whenTrue), numberOf(e, *buffer.whenFalse));
+  return select(e, buffer.condition, numberOf(e, *buffer.whenTrue), numberOf(e, *buffer.whenFalse));
 }
 
 /// Of an argument; `offsets` without sizes name one element. Gives the offsets as `check`.
@@ -129,14 +128,14 @@ void sm::checkPut(PartitionBuilder &p, PutOp op, int64_t kind, Value list, Value
     return;
   }
   auto listed = cast<RankedTensorType>(op.getRows().getType()).getNumElements();
-  Value count = p.resize(p.minS(sizes[0], p.c64(listed)), p.i32);
+  Value count = resize(p, minS(p, sizes[0], listed), p.i32);
   sizes[0] = p.c64(1);
   Value first = offsets[0];
-  p.forRange(p.partitionThread, count, p.c32(p.partition.getNumThreads()), [&](Value i) {
-    Value row = p.load(p.i32, p.add(list, p.shl(i, 2)));
+  forRange(p, p.partitionThread, count, p.c32(p.partition.getNumThreads()), [&](Value i) {
+    Value row = load(p, p.i32, add(p, list, shl(p, i, 2)));
     SmallVector<AtLeast> rowExists(nonEmpty);
     rowExists.push_back({row, 0});
-    offsets[0] = p.add(first, p.resize(source ? row : i, p.i64));
+    offsets[0] = add(p, first, resize(p, source ? row : i, p.i64));
     checkRegion(p, op, kind, end, offsets, sizes, rowExists, peer);
   });
 }

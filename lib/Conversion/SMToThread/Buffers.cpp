@@ -9,7 +9,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 /// Whether each step of a loop of products loads from memory, or one that fills slots copies by
 /// threads. What addresses are computed from is read once then, in front of the loop; elsewhere a
@@ -43,14 +42,14 @@ Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
 static Value wordOf(PartitionBuilder &p, const Buffer &buffer, int64_t word) {
   if (buffer.arg >= 0) {
     int64_t offset = p.info.params.args[buffer.arg] + 8 * word;
-    return buffer.hoisted ? p.loadParam(offset, p.i64) : p.loadParamHere(offset);
+    return buffer.hoisted ? readParam(p, offset) : readParam(p, offset, /*pinned=*/true);
   }
-  return p.select(buffer.condition, wordOf(p, *buffer.whenTrue, word),
-                  wordOf(p, *buffer.whenFalse, word));
+  return select(p, buffer.condition, wordOf(p, *buffer.whenTrue, word),
+                wordOf(p, *buffer.whenFalse, word));
 }
 Value sm::baseOf(PartitionBuilder &p, const Buffer &buffer) {
   Value base = wordOf(p, buffer, 0);
-  return buffer.away ? p.add(base, buffer.away) : base;
+  return buffer.away ? add(p, base, buffer.away) : base;
 }
 std::optional<int64_t> sm::extentOf(const KernelInfo &info, const Buffer &buffer, int64_t d) {
   if (buffer.arg < 0 || (d == 0 && buffer.rows))
@@ -83,11 +82,11 @@ std::pair<Value, Value> sm::tensorMap(PartitionBuilder &p, const Buffer &buffer,
   if (!number)
     return {};
   // Tested anew each time: kept, these bits would take the producer's predicates.
-  Value valid = p.loadParamHere(p.info.params.launch + offsetof(mk_gpu_launch, maps_valid));
-  Value bit = p.and_(p.b.createOrFold<arith::ShRUIOp>(p.loc, valid, p.resize(number, p.i64)), 1);
-  Value offset = p.mul(number, MK_GPU_TENSOR_MAP_BYTES);
-  Value address = p.create<mk_thread::ParamAddressOp>(int64_t(0), offset);
-  return {address, p.cmp(Predicate::ne, bit, 0)};
+  Value valid = launchFieldHere(p, offsetof(mk_gpu_launch, maps_valid));
+  Value bit = and_(p, shr(p, valid, resize(p, number, p.i64)), 1);
+  Value offset = mul(p, number, MK_GPU_TENSOR_MAP_BYTES);
+  Value address = mk_thread::ParamAddressOp::create(p, int64_t(0), offset);
+  return {address, ne(p, bit, 0)};
 }
 
 Value sm::mapNumber(PartitionBuilder &p, const Buffer &buffer, ArrayRef<int64_t> box, bool peers) {
@@ -97,7 +96,7 @@ Value sm::mapNumber(PartitionBuilder &p, const Buffer &buffer, ArrayRef<int64_t>
   }
   Value x = mapNumber(p, *buffer.whenTrue, box, peers);
   Value y = mapNumber(p, *buffer.whenFalse, box, peers);
-  return x && y ? p.select(buffer.condition, x, y) : Value();
+  return x && y ? select(p, buffer.condition, x, y) : Value();
 }
 
 namespace {
@@ -105,8 +104,8 @@ namespace {
 struct EdgeMath {
   Emitter &e;
 
-  Value min(Value a, Value b) { return e.minS(a, b); }
-  Value sub(Value a, Value b) { return e.sub(a, b); }
+  Value min(Value a, Value b) { return minS(e, a, b); }
+  Value sub(Value a, Value b) { return mk_thread::sub(e, a, b); }
   Value constant(int64_t number) { return e.c64(number); }
 };
 } // namespace
@@ -131,8 +130,8 @@ SmallVector<Value> sm::limits(PartitionBuilder &p, const Buffer &buffer, ArrayRe
   for (int64_t d = 0; d < lead && !tile.empty(); ++d) {
     if (exist(d, 1))
       continue;
-    Value inside = p.cmp(Predicate::ult, offsets[d], sizeOf(p, buffer, d));
-    result.front() = p.select(inside, result.front(), p.c64(0));
+    Value inside = ult(p, offsets[d], sizeOf(p, buffer, d));
+    result.front() = select(p, inside, result.front(), p.c64(0));
   }
   return result;
 }
@@ -145,7 +144,7 @@ Value sm::isBoundedByBuffer(PartitionBuilder &p, Value usable, const Buffer &buf
       continue;
     Value needed = whatEdgesLeave<Value>(EdgeMath{p}, offsets[lead + d], shape[d],
                                          sizeOf(p, buffer, lead + d));
-    usable = p.and_(usable, p.cmp(Predicate::sge, p.scalar(end), needed));
+    usable = and_(p, usable, sge(p, p.scalar(end), needed));
   }
   return usable;
 }
@@ -153,23 +152,23 @@ Value sm::isBoundedByBuffer(PartitionBuilder &p, Value usable, const Buffer &buf
 Value sm::isBoxAddressable(PartitionBuilder &p, Value usable, ValueRange offsets, Type element,
                            bool stores) {
   if (!isEngineColumn(offsets.back(), element)) {
-    Value byte = p.mul(p.scalar(offsets.back()), getElementBytes(element));
-    usable = p.and_(usable, p.eq(p.and_(byte, kEngineBytes - 1), 0));
+    Value byte = mul(p, p.scalar(offsets.back()), getElementBytes(element));
+    usable = and_(p, usable, eq(p, and_(p, byte, kEngineBytes - 1), 0));
   }
   if (!stores)
     return usable;
   Value signs = p.c32(0); // of the words that the engine is given
   for (Value offset : offsets)
     if (!getConstantIntValue(offset))
-      signs = p.or_(signs, p.resize(p.scalar(offset), p.i32));
-  return p.and_(usable, p.cmp(Predicate::sge, signs, int64_t(0)));
+      signs = or_(p, signs, resize(p, p.scalar(offset), p.i32));
+  return and_(p, usable, sge(p, signs, 0));
 }
 
 Value sm::elementAddress(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Value> offsets) {
   Value element = p.c64(0);
   for (auto [d, offset] : llvm::enumerate(offsets))
-    element = p.add(element, p.mul(offset, strideOf(p, buffer, d)));
-  return p.add(baseOf(p, buffer), p.mul(element, getElementBytes(buffer.type.getElementType())));
+    element = add(p, element, mul(p, offset, strideOf(p, buffer, d)));
+  return add(p, baseOf(p, buffer), mul(p, element, getElementBytes(buffer.type.getElementType())));
 }
 
 bool sm::isAligned(const KernelInfo &info, const Buffer &buffer, ArrayRef<Value> offsets) {
@@ -186,10 +185,10 @@ SmallVector<Value> sm::byteStrides(PartitionBuilder &p, const Buffer &buffer) {
   int64_t size = getElementBytes(buffer.type.getElementType());
   SmallVector<Value> result;
   for (int64_t d = 0; d < buffer.type.getRank(); ++d)
-    result.push_back(p.mul(strideOf(p, buffer, d), size));
+    result.push_back(mul(p, strideOf(p, buffer, d), size));
   return result;
 }
 
 Value sm::narrow(PartitionBuilder &p, Value value) {
-  return p.resize(p.minS(p.maxS(value, p.c64(0)), p.c64(1 << 20)), p.i32);
+  return resize(p, minS(p, maxS(p, value, 0), 1 << 20), p.i32);
 }

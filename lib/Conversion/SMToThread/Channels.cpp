@@ -16,31 +16,31 @@ using namespace mlir::mk_sm;
 static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange place, bool fills) {
   Channel channel(ring.getDefiningOp());
   auto taken =
-      p.create<mk_thread::TakeSlotOp>(fills, channel.place, p.scalar(place[0]), p.scalar(place[1]),
-                                      p.makeReport(MK_WAIT_RING, channel.number));
+      mk_thread::TakeSlotOp::create(p, fills, channel.place, p.scalar(place[0]), p.scalar(place[1]),
+                                    p.makeReport(MK_WAIT_RING, channel.number));
   p.set(slot, {taken.getSlot(), taken.getFull()});
 }
 
 static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
-  p.create<mk_thread::ReleaseSlotOp>(channel.place, p.scalar(op.getPlace()[0]), p.lane,
-                                     channel.shared > 1 ? p.b.getI64IntegerAttr(channel.shared)
-                                                        : IntegerAttr());
+  mk_thread::ReleaseSlotOp::create(p, channel.place, p.scalar(op.getPlace()[0]), p.lane,
+                                   channel.shared > 1 ? p.getI64IntegerAttr(channel.shared)
+                                                      : IntegerAttr());
 }
 
 static void lowerSend(SendOp op, PartitionBuilder &p) {
   Channel channel(op.getMailbox().getDefiningOp());
-  p.create<mk_thread::SendWordsOp>(p.scalars(op.getValues()), channel.place,
-                                   p.scalar(op.getPlace()[0]), p.scalar(op.getPlace()[1]), p.lane,
-                                   p.makeReport(MK_WAIT_RING, -1));
+  mk_thread::SendWordsOp::create(p, p.scalars(op.getValues()), channel.place,
+                                 p.scalar(op.getPlace()[0]), p.scalar(op.getPlace()[1]), p.lane,
+                                 p.makeReport(MK_WAIT_RING, -1));
 }
 
 static void lowerReceive(ReceiveOp op, PartitionBuilder &p) {
   Channel channel(op.getMailbox().getDefiningOp());
   SmallVector<Type> types(op.getValues().size(), p.i64);
-  auto words = p.create<mk_thread::ReceiveWordsOp>(types, channel.place, p.scalar(op.getPlace()[0]),
-                                                   p.scalar(op.getPlace()[1]), p.lane,
-                                                   p.makeReport(MK_WAIT_RING, -1));
+  auto words = mk_thread::ReceiveWordsOp::create(
+      p, types, channel.place, p.scalar(op.getPlace()[0]), p.scalar(op.getPlace()[1]), p.lane,
+      p.makeReport(MK_WAIT_RING, -1));
   for (auto [result, word] : llvm::zip(op.getValues(), words.getWords()))
     p.set(result, word);
 }
@@ -60,30 +60,30 @@ static SmallVector<int64_t> findHandovers(ValueRange handed) {
 // The first turn is given away in advance.
 void sm::takeTurn(PartitionBuilder &p, ValueRange taken) {
   SmallVector<Type> types(2 * taken.size(), p.i32);
-  auto turn = p.create<mk_thread::TakeTurnOp>(types, p.info.getWarps().getBarrier("turn"),
-                                              findHandovers(taken));
+  auto turn = mk_thread::TakeTurnOp::create(p, types, p.info.getWarps().getBarrier("turn"),
+                                            findHandovers(taken));
   for (auto [i, value] : llvm::enumerate(taken)) {
-    p.write(p.cursor(value).stage, turn.getPlaces()[2 * i]);
-    p.write(p.cursor(value).phase, turn.getPlaces()[2 * i + 1]);
+    write(p, p.cursor(value).stage, turn.getPlaces()[2 * i]);
+    write(p, p.cursor(value).phase, turn.getPlaces()[2 * i + 1]);
   }
 }
 
 void sm::passTurn(PartitionBuilder &p, ValueRange handed) {
   SmallVector<Value> places;
   for (Value value : handed) {
-    places.push_back(p.read(p.cursor(value).stage, p.i32));
-    places.push_back(p.read(p.cursor(value).phase, p.i32));
+    places.push_back(read(p, p.cursor(value).stage, p.i32));
+    places.push_back(read(p, p.cursor(value).phase, p.i32));
   }
-  p.create<mk_thread::PassTurnOp>(p.info.getWarps().getBarrier("turn"), findHandovers(handed),
-                                  places, p.partitionThread);
+  mk_thread::PassTurnOp::create(p, p.info.getWarps().getBarrier("turn"), findHandovers(handed),
+                                places, p.partitionThread);
 }
 
 void sm::populateChannelLowerings(LoweringTable &table) {
   table.add([](CursorOp op, PartitionBuilder &p) { p.addCursor(op); },
             [](PositionOp op, PartitionBuilder &p) {
               auto [stage, phase] = p.cursor(op.getCursor());
-              p.set(op.getStage(), p.read(stage, p.i32));
-              p.set(op.getParity(), p.read(phase, p.i32));
+              p.set(op.getStage(), read(p, stage, p.i32));
+              p.set(op.getParity(), read(p, phase, p.i32));
             },
             [](AdvanceOp op, PartitionBuilder &p) { p.advance(op.getCursor()); },
             [](AcquireOp op, PartitionBuilder &p) {
@@ -93,7 +93,7 @@ void sm::populateChannelLowerings(LoweringTable &table) {
               takeSlot(p, op.getSlot(), op.getRing(), op.getPlace(), /*fills=*/false);
             },
             [](CommitOp op, PartitionBuilder &p) {
-              p.create<mk_thread::CommitSlotOp>(p.elements(op.getSlot())[1]);
+              mk_thread::CommitSlotOp::create(p, p.elements(op.getSlot())[1]);
             },
             [](TurnWaitOp op, PartitionBuilder &p) { takeTurn(p, op.getCursors()); },
             [](TurnPassOp op, PartitionBuilder &p) { passTurn(p, op.getCursors()); }, lowerRelease,

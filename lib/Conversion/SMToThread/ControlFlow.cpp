@@ -12,7 +12,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 /// Whether the loop takes tiles that the producer loads: it goes around as often in both,
 /// and the producer, which has registers to spare, says what is wrong with its bounds.
@@ -38,25 +37,13 @@ struct ItemSpan {
 };
 } // namespace
 
-/// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more
-/// would never end. Whether it is known to begin at 0 or above.
-static bool clampUpperBound(PartitionBuilder &p, Operation *op, Value from, Value &to, Value step) {
-  constexpr int64_t kMost = 1 << 30;
-  bool positive = getConstantIntValue(from).value_or(-1) >= 0;
-  Value fits = p.cbool(true);
-  for (Value value : {from, to, step})
-    if (!value.getDefiningOp<arith::ConstantOp>())
-      fits = p.and_(fits, p.cmp(Predicate::sle, value, kMost));
-  if (!positive)
-    fits = p.and_(fits, p.cmp(Predicate::sge, from, -kMost));
-  if (!fits.getDefiningOp<arith::ConstantOp>()) {
-    if (p.isOneWarp() || !takesTiles(op))
-      failUnless(p, fits, MK_FAIL_LOOP);
-    to = p.select(fits, to, from);
-  }
-  // An empty loop may end far below.
-  to = p.maxS(to, p.c64(-kMost));
-  return positive;
+/// The end of a loop that is counted in 32 bits.
+static Value clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to, Value step) {
+  if (llvm::all_of(ArrayRef{from, to, step}, [](Value v) { return getConstantIntValue(v); }))
+    return maxS(p, to, from);
+  bool reports = p.isOneWarp() || !takesTiles(op);
+  return mk_thread::ClampEndOp::create(
+      p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr());
 }
 
 /// Whether all that a loop does is to wait, for what its iterations do not change.
@@ -75,13 +62,13 @@ static bool isLoopOfWaits(scf::ForOp op) {
 static LogicalResult emitWaits(PartitionBuilder &p, scf::ForOp op) {
   Value from = p.scalar(op.getLowerBound()), to = p.scalar(op.getUpperBound()),
         step = p.scalar(op.getStep());
-  clampUpperBound(p, op, from, to, step);
-  Value own = p.resize(p.partitionThread, p.i64);
-  auto loop = scf::ForOp::create(p.b, p.loc, p.add(from, p.mul(own, step)), to,
-                                 p.mul(step, p.partition.getNumThreads()));
+  to = clampEnd(p, op, from, to, step);
+  Value own = resize(p, p.partitionThread, p.i64);
+  auto loop = scf::ForOp::create(p, add(p, from, mul(p, own, step)), to,
+                                 mul(p, step, p.partition.getNumThreads()));
   {
-    OpBuilder::InsertionGuard guard(p.b);
-    p.b.setInsertionPointToStart(loop.getBody());
+    OpBuilder::InsertionGuard guard(p);
+    p.setInsertionPointToStart(loop.getBody());
     p.set(op.getInductionVar(), loop.getInductionVar());
     for (Operation &inner : op.getBody()->without_terminator())
       if (auto wait = dyn_cast<mk::WaitOp>(inner))
@@ -102,21 +89,21 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
   Value induction = region.getArgument(0);
   SmallVector<Type> types = packedTypes(op->getResultTypes());
   bool narrow = from.getType().isInteger(64);
-  bool positive = false;
+  bool positive = getConstantIntValue(from).value_or(-1) >= 0;
   if (narrow) {
-    positive = clampUpperBound(p, op, from, to, step);
-    from = p.resize(from, p.i32), to = p.resize(to, p.i32), step = p.resize(step, p.i32);
+    to = clampEnd(p, op, from, to, step);
+    from = resize(p, from, p.i32), to = resize(p, to, p.i32), step = resize(p, step, p.i32);
   }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does
   // not know that, and keeps what the loop computes out of uniform registers.
   if (!to.getDefiningOp<arith::ConstantOp>())
-    to = p.fromLane0(to);
-  auto loop = scf::ForOp::create(p.b, p.loc, from, to, step, p.packAll(inits));
+    to = fromLane0(p, to);
+  auto loop = scf::ForOp::create(p, from, to, step, p.packAll(inits));
   {
-    OpBuilder::InsertionGuard guard(p.b);
-    p.b.setInsertionPointToStart(loop.getBody());
+    OpBuilder::InsertionGuard guard(p);
+    p.setInsertionPointToStart(loop.getBody());
     Value counter = loop.getInductionVar();
-    p.set(induction, narrow ? p.resize(counter, p.i64, /*isSigned=*/!positive) : counter);
+    p.set(induction, narrow ? resize(p, counter, p.i64, /*isSigned=*/!positive) : counter);
     enter(p.scalar(induction));
     p.unpackAll(region.getArguments().take_back(inits.size()), loop.getRegionIterArgs());
     ItemSpan span(p, op, induction);
@@ -124,7 +111,7 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
       return failure();
     span.end();
     if (!types.empty())
-      scf::YieldOp::create(p.b, p.loc, p.packAll(region.front().getTerminator()->getOperands()));
+      scf::YieldOp::create(p, p.packAll(region.front().getTerminator()->getOperands()));
   }
   p.unpackAll(op->getResults(), loop.getResults());
   return success();
@@ -144,22 +131,22 @@ static LogicalResult lowerItems(ItemsOp op, PartitionBuilder &p) {
   return emitCounted(p, op, p.ctaInRole, p.scalar(op.getTotal()), p.c64(sharing * op.getEvery()),
                      {}, [&](Value item) {
                        if (!op.getRound().use_empty())
-                         p.set(op.getRound(), p.divU(item, sharing));
+                         p.set(op.getRound(), divU(p, item, sharing));
                      });
 }
 
 static LogicalResult lowerIf(scf::IfOp op, PartitionBuilder &p) {
   SmallVector<Type> types = packedTypes(op.getResultTypes());
   bool otherwise = !op.getElseRegion().empty();
-  auto choice = scf::IfOp::create(p.b, p.loc, types, p.scalar(op.getCondition()),
-                                  otherwise || !types.empty());
+  auto choice =
+      scf::IfOp::create(p, types, p.scalar(op.getCondition()), otherwise || !types.empty());
   auto emitArm = [&](Block &from, Block *to) {
-    OpBuilder::InsertionGuard guard(p.b);
-    p.b.setInsertionPointToStart(to);
+    OpBuilder::InsertionGuard guard(p);
+    p.setInsertionPointToStart(to);
     if (failed(p.emitOps(from)))
       return failure();
     if (!types.empty())
-      scf::YieldOp::create(p.b, p.loc, p.packAll(from.getTerminator()->getOperands()));
+      scf::YieldOp::create(p, p.packAll(from.getTerminator()->getOperands()));
     return success();
   };
   if (failed(emitArm(op.getThenRegion().front(), choice.thenBlock())))
@@ -173,12 +160,12 @@ static LogicalResult lowerIf(scf::IfOp op, PartitionBuilder &p) {
 static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
   SmallVector<Type> before = packedTypes(op.getInits().getTypes());
   SmallVector<Type> after = packedTypes(op.getResultTypes());
-  auto loop = scf::WhileOp::create(p.b, p.loc, after, p.packAll(op.getInits()));
-  SmallVector<Location> locs(std::max(before.size(), after.size()), p.loc);
+  auto loop = scf::WhileOp::create(p, after, p.packAll(op.getInits()));
+  SmallVector<Location> locs(std::max(before.size(), after.size()), p.getLoc());
   {
-    OpBuilder::InsertionGuard guard(p.b);
+    OpBuilder::InsertionGuard guard(p);
     Block *block =
-        p.b.createBlock(&loop.getBefore(), {}, before, ArrayRef(locs).take_front(before.size()));
+        p.createBlock(&loop.getBefore(), {}, before, ArrayRef(locs).take_front(before.size()));
     p.unpackAll(op.getBeforeArguments(), block->getArguments());
     if (failed(p.emitOps(*op.getBeforeBody())))
       return failure();
@@ -186,9 +173,9 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
     Value goesOn = p.scalar(condition.getCondition());
     // It may wait for what nobody writes any more. Tickets end by themselves.
     if (!drawsItems(op))
-      goesOn = p.and_(goesOn, p.eq(agreeOnFailure(p), 0));
-    scf::ConditionOp::create(p.b, p.loc, goesOn, p.packAll(condition.getArgs()));
-    block = p.b.createBlock(&loop.getAfter(), {}, after, ArrayRef(locs).take_front(after.size()));
+      goesOn = and_(p, goesOn, eq(p, agreeOnFailure(p), 0));
+    scf::ConditionOp::create(p, goesOn, p.packAll(condition.getArgs()));
+    block = p.createBlock(&loop.getAfter(), {}, after, ArrayRef(locs).take_front(after.size()));
     p.unpackAll(op.getAfterArguments(), block->getArguments());
     ItemSpan span(p, op, op.getAfterArguments().empty() ? Value() : op.getAfterArguments()[0]);
     if (failed(p.emitOps(*op.getAfterBody())))
@@ -196,8 +183,8 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
     span.end();
     // One thread may have more to do than the others: without this they would go around
     // by themselves as far as ptxas knows, and nothing in the loop were uniform.
-    p.syncWarp();
-    scf::YieldOp::create(p.b, p.loc, p.packAll(op.getYieldOp().getOperands()));
+    mk_thread::SyncWarpOp::create(p);
+    scf::YieldOp::create(p, p.packAll(op.getYieldOp().getOperands()));
   }
   p.unpackAll(op.getResults(), loop.getResults());
   return success();

@@ -18,7 +18,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 namespace {
 /// A tile on its way from a buffer to its place in a slot.
@@ -37,19 +36,19 @@ static std::array<Value, 4> findExisting(PartitionBuilder &p, const TileCopy &co
   int64_t rank = copy.offsets.size();
   SmallVector<Value> result;
   for (int64_t d = rank - 2; d < rank; ++d) {
-    Value left = p.sub(sizeOf(p, copy.from, d), copy.offsets[d]);
+    Value left = sub(p, sizeOf(p, copy.from, d), copy.offsets[d]);
     if (!valid.empty())
-      left = p.minS(left, p.scalar(valid[valid.size() - rank + d]));
-    result.push_back(narrow(p, p.sub(p.c64(0), copy.offsets[d])));
+      left = minS(p, left, p.scalar(valid[valid.size() - rank + d]));
+    result.push_back(narrow(p, sub(p, p.c64(0), copy.offsets[d])));
     result.push_back(narrow(p, left));
   }
   // Dimensions in front of them have one place.
   for (int64_t d = 0; d < rank - 2; ++d) {
-    Value exists = p.cmp(Predicate::ult, copy.offsets[d], sizeOf(p, copy.from, d));
-    result[1] = p.select(exists, result[1], p.c32(0));
+    Value exists = ult(p, copy.offsets[d], sizeOf(p, copy.from, d));
+    result[1] = select(p, exists, result[1], p.c32(0));
   }
   for (size_t d = 0; d + 2 < valid.size(); ++d)
-    result[1] = p.select(p.cmp(Predicate::sge, p.scalar(valid[d]), 1), result[1], p.c32(0));
+    result[1] = select(p, sge(p, p.scalar(valid[d]), 1), result[1], p.c32(0));
   return {result[0], result[1], result[2], result[3]};
 }
 
@@ -57,11 +56,11 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
                          int64_t shared) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
-  p.create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2],
-                                  llvm::divideCeil(shape.back() * size, p.info.getChunk()),
-                                  copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
-                                  shared > 1 ? p.and_(p.cta, p.info.params.cluster - 1) : Value(),
-                                  shared > 1 ? p.b.getI64IntegerAttr(shared) : IntegerAttr());
+  mk_thread::CopyTileOp::create(p, map, copy.offsets, shape.end()[-2],
+                                llvm::divideCeil(shape.back() * size, p.info.getChunk()),
+                                copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
+                                shared > 1 ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
+                                shared > 1 ? p.getI64IntegerAttr(shared) : IntegerAttr());
 }
 
 static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
@@ -70,11 +69,11 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
   Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
   SmallVector<Value> strides = byteStrides(p, copy.from);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
-  p.create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom,
-                                     rowsLeft, p.mul(columnsFrom, size), p.mul(columnsLeft, size),
-                                     shape.end()[-2],
-                                     llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
-                                     copy.dest, arrival, p.lane, makeCopiers(p));
+  mk_thread::RequestCopyOp::create(p, base, start, strides.end()[-2], strides.back(), rowsFrom,
+                                   rowsLeft, mul(p, columnsFrom, size), mul(p, columnsLeft, size),
+                                   shape.end()[-2],
+                                   llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
+                                   copy.dest, arrival, p.lane, makeCopiers(p));
 }
 
 /// i1: the slot gets elements that are not valid, or not padded; null: never.
@@ -85,30 +84,30 @@ static Value isCut(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   if (!op.getPad() || isZero(p.scalar(op.getPad()))) {
     Value always = p.cbool(true);
     Value whole = isBoundedByBuffer(p, always, copy.from, copy.offsets, shape, op.getValid());
-    return whole == always ? Value() : p.not_(whole);
+    return whole == always ? Value() : xor_(p, whole, p.cbool(true));
   }
   Value whole = p.cbool(true);
   for (auto [limit, extent] :
        llvm::zip(limits(p, copy.from, copy.offsets, shape, op.getValid()), shape))
-    whole = p.and_(whole, p.cmp(Predicate::sge, limit, extent));
+    whole = and_(p, whole, sge(p, limit, extent));
   for (Value offset : copy.offsets)
-    whole = p.and_(whole, p.cmp(Predicate::sge, offset, int64_t(0)));
-  return p.not_(whole);
+    whole = and_(p, whole, sge(p, offset, 0));
+  return xor_(p, whole, p.cbool(true));
 }
 
 /// The producer waits until what `bring` brings has come, counted by the barrier that it is
 /// given.
 static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> bring) {
-  Value arrival = p.add(p.sharedBase, p.memory.padding);
+  Value arrival = p.shared(p.memory.padding);
   bring(arrival);
-  p.ifThen(p.eq(p.lane, 0), [&] {
-    p.create<mk_thread::BarrierArriveOp>(arrival, /*cta=*/Value(), /*bytes=*/Value());
+  ifThen(p, eq(p, p.lane, 0), [&] {
+    mk_thread::BarrierArriveOp::create(p, arrival, /*cta=*/Value(), /*bytes=*/Value());
   });
-  Value phase = p.read(p.cursor(op.getPadding()).phase, p.i32);
+  Value phase = read(p, p.cursor(op.getPadding()).phase, p.i32);
   auto slot = op.getSlot().getDefiningOp<AcquireOp>();
   int64_t ring = slot ? Channel(slot.getRing().getDefiningOp()).number : -1;
-  p.create<mk_thread::BarrierWaitOp>(arrival, phase, p.c32(0), p.makeReport(MK_WAIT_RING, ring),
-                                     /*doubleDeadline=*/true);
+  mk_thread::BarrierWaitOp::create(p, arrival, phase, p.c32(0), p.makeReport(MK_WAIT_RING, ring),
+                                   /*doubleDeadline=*/true);
   p.advance(op.getPadding());
 }
 
@@ -123,12 +122,12 @@ static void padTile(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   // A pad in each element of a word.
   Value pad = op.getPad() ? p.scalar(op.getPad()) : p.c32(0);
   if (!pad.getType().isInteger())
-    pad = p.create<LLVM::BitcastOp>(p.b.getIntegerType(8 * size), pad);
-  pad = p.resize(pad, p.i32);
+    pad = LLVM::BitcastOp::create(p, p.getIntegerType(8 * size), pad);
+  pad = resize(p, pad, p.i32);
   for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
-    pad = p.or_(pad, p.shl(pad, 8 * bytes));
-  p.create<mk_thread::PadTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
-                                 chunks, size, pad, p.lane);
+    pad = or_(p, pad, shl(p, pad, 8 * bytes));
+  mk_thread::PadTileOp::create(p, copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
+                               chunks, size, pad, p.lane);
 }
 
 /// Where a tile lies in a slot.
@@ -140,19 +139,19 @@ static int64_t getTileOffset(PartitionBuilder &p, TypedValue<SlotType> slot, int
 }
 
 static void lowerTile(TileOp op, PartitionBuilder &p) {
-  p.set(op, p.add(p.elements(op.getSlot())[0], getTileOffset(p, op.getSlot(), op.getIndex())));
+  p.set(op, add(p, p.elements(op.getSlot())[0], getTileOffset(p, op.getSlot(), op.getIndex())));
 }
 
 static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   Buffer from = getBuffer(p, op, op.getSource());
   RankedTensorType tile = op.getTileType();
   int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
-  TileCopy copy{from, tile, p.add(p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
+  TileCopy copy{from, tile, add(p, p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
                 op.isByElements() ? SmallVector<int64_t>() : getCopyBox(op)};
   Value full = p.elements(op.getSlot())[1];
   if (op.isByElements()) {
-    p.create<mk_thread::CopyElementsOp>(
-        elementAddress(p, from, copy.offsets), byteStrides(p, from).back(), copy.offsets.back(),
+    mk_thread::CopyElementsOp::create(
+        p, elementAddress(p, from, copy.offsets), byteStrides(p, from).back(), copy.offsets.back(),
         limits(p, from, copy.offsets, tile.getShape(), op.getValid(), op.getOffsets()).front(),
         copy.dest, full, p.lane, tile);
     return success();
@@ -179,8 +178,8 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     else if (!map)
       copyByThreads(p, copy, barrier);
     else
-      p.ifThenElse(
-          usable, [&] { copyByEngine(p, copy, map, barrier, shared); },
+      ifThenElse(
+          p, usable, [&] { copyByEngine(p, copy, map, barrier, shared); },
           [&] { copyByThreads(p, copy, barrier); });
   };
   Value cut = isCut(p, op, copy);
@@ -193,7 +192,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*shared=*/1); });
     padTile(p, op, copy);
   };
-  p.ifThenElse(cut, copyAndPad, [&] { bring(full, op.getShared()); });
+  ifThenElse(p, cut, copyAndPad, [&] { bring(full, op.getShared()); });
   return success();
 }
 

@@ -14,7 +14,7 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
 static mk_thread::RoomAttr getRoom(PartitionBuilder &p) {
-  return mk_thread::RoomAttr::get(p.b.getContext(),
+  return mk_thread::RoomAttr::get(p.getContext(),
                                   p.isOneWarp() ? kWarpThreads : p.partition.getNumThreads(),
                                   p.memory.exchange, p.memory.exchangeBytes);
 }
@@ -35,8 +35,8 @@ static void exchange(PartitionBuilder &p, Value from, Value to, ArrayRef<int64_t
   SmallVector<Value> moved = p.elements(from);
   Value thread = p.readThreadInPartition();
   Value barrier = p.isOneWarp() ? Value() : p.getBarrier();
-  auto op = p.create<mk_thread::ExchangeElementsOp>(getElementTypes(result), moved, source, result,
-                                                    strides, getRoom(p), thread, barrier);
+  auto op = mk_thread::ExchangeElementsOp::create(p, getElementTypes(result), moved, source, result,
+                                                  strides, getRoom(p), thread, barrier);
   p.set(to, op.getResults());
 }
 
@@ -51,13 +51,13 @@ static void lowerTranspose(TransposeOp op, PartitionBuilder &p) {
   if (!movesNothing(op))
     return exchange(p, op.getSource(), op.getResult(), {}, /*transposes=*/true);
   p.setFragment(
-      op, [&] { return p.create<mk_thread::SpreadOp>(op.getType(), p.scalar(op.getSource())); });
+      op, [&] { return mk_thread::SpreadOp::create(p, op.getType(), p.scalar(op.getSource())); });
 }
 
 static void lowerBroadcast(BroadcastOp op, PartitionBuilder &p) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
-  auto spread = [&] { return p.create<mk_thread::SpreadOp>(to, p.scalar(op.getSource())); };
+  auto spread = [&] { return mk_thread::SpreadOp::create(p, to, p.scalar(op.getSource())); };
   // One value is the same everywhere.
   DenseElementsAttr constant;
   if (matchPattern(op.getSource(), m_Constant(&constant)))
@@ -74,13 +74,13 @@ static void lowerBroadcast(BroadcastOp op, PartitionBuilder &p) {
 static void lowerSwapParts(SwapPartsOp op, PartitionBuilder &p) {
   RankedTensorType tile = op.getTile().getType();
   SmallVector<Value> held = p.elements(op.getTile());
-  auto room = mk_thread::RoomAttr::get(p.b.getContext(), p.partition.getNumThreads(),
-                                       p.memory.parts, op.getBytes());
-  Value phase = p.read(p.cursor(op.getCounter()).phase, p.i32);
+  auto room = mk_thread::RoomAttr::get(p.getContext(), p.partition.getNumThreads(), p.memory.parts,
+                                       op.getBytes());
+  Value phase = read(p, p.cursor(op.getCounter()).phase, p.i32);
   SmallVector<Type> types(held.size(), held.front().getType());
-  auto swap = p.create<mk_thread::SwapElementsOp>(
-      types, held, tile, op.getCtas(), room, p.memory.swaps, p.and_(p.cta, op.getCtas() - 1), phase,
-      p.readThreadInPartition(), p.makeReport(MK_WAIT_RING, -1));
+  auto swap = mk_thread::SwapElementsOp::create(
+      p, types, held, tile, op.getCtas(), room, p.memory.swaps, and_(p, p.cta, op.getCtas() - 1),
+      phase, p.readThreadInPartition(), p.makeReport(MK_WAIT_RING, -1));
   p.advance(op.getCounter());
   size_t size = held.size() / op.getCtas();
   for (auto [i, part] : llvm::enumerate(op.getParts()))
@@ -98,8 +98,8 @@ static void reduce(PartitionBuilder &p, Reduction kind, Value from, int64_t axis
   Value thread, barrier;
   if (room)
     thread = p.readThreadInPartition(), barrier = p.isOneWarp() ? Value() : p.getBarrier();
-  auto op = p.create<mk_thread::ReduceElementsOp>(
-      getElementTypes(cast<RankedTensorType>(to.getType())),
+  auto op = mk_thread::ReduceElementsOp::create(
+      p, getElementTypes(cast<RankedTensorType>(to.getType())),
       *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
       cast<RankedTensorType>(from.getType()), axis, cast<RankedTensorType>(to.getType()), chains,
       room, thread, barrier);

@@ -27,28 +27,27 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 // Stands in loops beside accumulators, where a report would take registers from them: what
 // has failed, and in which role, is kept for the end.
 void sm::failUnless(PartitionBuilder &p, Value condition, int64_t kind) {
-  p.create<mk_thread::FailUnlessOp>(p.resize(condition, p.i32), p.makeReport(kind, 0));
+  mk_thread::FailUnlessOp::create(p, resize(p, condition, p.i32), p.makeReport(kind, 0));
 }
 
 Value sm::existingPeer(PartitionBuilder &p, Value peer) {
-  Value exists = p.cmp(Predicate::ult, peer, p.info.getNumRanks());
+  Value exists = ult(p, peer, p.info.getNumRanks());
   failUnless(p, exists, MK_FAIL_PEER);
-  return p.select(exists, peer, p.ownRank());
+  return select(p, exists, peer, ownRank(p));
 }
 
 Value sm::agreeOnFailure(PartitionBuilder &p) {
   auto [barrier, threads] = p.getMeeting();
-  return p.create<mk_thread::AgreeOnFailureOp>(barrier, threads);
+  return mk_thread::AgreeOnFailureOp::create(p, barrier, threads);
 }
 
 void sm::updateWaitFailed(PartitionBuilder &p) {
   if (p.waitFailed)
-    p.write(p.waitFailed, agreeOnFailure(p));
+    write(p, p.waitFailed, agreeOnFailure(p));
 }
 
 /// Whether the number follows from parameters and the thread's place alone.
@@ -91,28 +90,19 @@ bool sm::needsAgreement(PartitionBuilder &p) {
   return waits && loads;
 }
 
-/// Zero if `failed` (i32) is not 0.
-static Value loadIfFine(PartitionBuilder &p, Type type, Value address, Value failed) {
-  int64_t bytes = getElementBytes(type);
-  Type bits = p.b.getIntegerType(std::max<int64_t>(8 * bytes, 16));
-  Value value = p.loadWords(bits, address, bytes, failed, p.cint(bits, 0), /*inverted=*/true)[0];
-  Type own = p.b.getIntegerType(type.getIntOrFloatBitWidth());
-  value = p.resize(value, own);
-  return type == own ? value : Value(LLVM::BitcastOp::create(p.b, p.loc, type, value));
-}
-
 Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address) {
   if (isUncertain(p, op)) {
     if (p.isOneWarp())
-      return loadIfFine(p, type, address, agreeOnFailure(p));
+      return mk_thread::loadElement(p, type, address, agreeOnFailure(p), {}, /*inverted=*/true);
     if (p.waitFailed)
-      return loadIfFine(p, type, address, p.read(p.waitFailed, p.i32));
+      return mk_thread::loadElement(p, type, address, read(p, p.waitFailed, p.i32), {},
+                                    /*inverted=*/true);
   }
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   if (ahead && isa<FloatType>(type))
     address =
-        p.add(address,
-              p.resize(p.create<mk_thread::DivergentZeroOp>(p.i32, p.thread).getResult(), p.i64));
-  return p.load(type, address);
+        add(p, address,
+            resize(p, mk_thread::DivergentZeroOp::create(p, p.i32, p.thread).getResult(), p.i64));
+  return load(p, type, address);
 }

@@ -11,10 +11,10 @@ using namespace mlir::mk_sm;
 static void lowerMask(MaskOp op, PartitionBuilder &p) {
   SmallVector<Value> source = p.elements(op.getSource()), symbols = p.scalars(op.getSymbols());
   Value thread = p.readThreadInPartition();
-  p.set(op, p.create<mk_thread::MaskElementsOp>(TypeRange(ValueRange(source)), source, op.getType(),
-                                                op.getSet(), symbols, p.scalar(op.getOtherwise()),
-                                                thread)
-                .getResults());
+  p.set(op,
+        mk_thread::MaskElementsOp::create(p, TypeRange(ValueRange(source)), source, op.getType(),
+                                          op.getSet(), symbols, p.scalar(op.getOtherwise()), thread)
+            .getResults());
 }
 
 /// By factors that are mostly one.
@@ -22,9 +22,9 @@ static void lowerRescaling(arith::MulFOp op, PartitionBuilder &p) {
   mk::BroadcastOp broadcast = getRowFactors(op);
   Value tile = op.getLhs() == broadcast.getResult() ? op.getRhs() : op.getLhs();
   SmallVector<Value> factors = p.elements(broadcast.getSource()), source = p.elements(tile);
-  p.set(op, p.create<mk_thread::ScaleElementsOp>(TypeRange(ValueRange(source)), source,
-                                                 cast<RankedTensorType>(tile.getType()), factors,
-                                                 broadcast.getDims()[0])
+  p.set(op, mk_thread::ScaleElementsOp::create(p, TypeRange(ValueRange(source)), source,
+                                               cast<RankedTensorType>(tile.getType()), factors,
+                                               broadcast.getDims()[0])
                 .getResults());
 }
 
@@ -35,10 +35,10 @@ LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
     lowerRescaling(cast<arith::MulFOp>(op), p);
   else if (isa<RankedTensorType>(op->getResult(0).getType()))
     p.setFragment(op, [&] {
-      OperationState state(p.loc, op->getName(), p.scalars(op->getOperands()), op->getResultTypes(),
-                           op->getAttrs());
+      OperationState state(p.getLoc(), op->getName(), p.scalars(op->getOperands()),
+                           op->getResultTypes(), op->getAttrs());
       state.attributes.erase(kDeferredAttr);
-      return p.b.create(state);
+      return p.create(state);
     });
   else
     p.set(op->getResult(0), mk_thread::compute(p, op, p.scalars(op->getOperands())));
@@ -51,15 +51,15 @@ void sm::populateFragmentLowerings(LoweringTable &table) {
       [](ReadOp op, PartitionBuilder &p) {
         auto type = cast<RankedTensorType>(op.getFragment().getType());
         p.setFragment(op, [&] {
-          return p.create<mk_thread::ReadElementsOp>(getElementTypes(type), type,
-                                                     p.scalar(op.getTile()), p.partitionThread);
+          return mk_thread::ReadElementsOp::create(p, getElementTypes(type), type,
+                                                   p.scalar(op.getTile()), p.partitionThread);
         });
       },
       [](ub::PoisonOp op, PartitionBuilder &p) {
         Type type = getRegisterType(getElementTypeOrSelf(op.getType()));
         auto tile = dyn_cast<RankedTensorType>(op.getType());
         p.set(op,
-              SmallVector<Value>(tile ? getNumElements(tile) : 1, p.create<LLVM::PoisonOp>(type)));
+              SmallVector<Value>(tile ? getNumElements(tile) : 1, LLVM::PoisonOp::create(p, type)));
       },
       [](tensor::SplatOp op, PartitionBuilder &p) {
         p.set(op, SmallVector<Value>(getNumElements(op.getType()), p.scalar(op.getInput())));

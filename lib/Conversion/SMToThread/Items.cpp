@@ -14,7 +14,7 @@ using namespace mlir::mk_sm;
 static constexpr int64_t kNoTicket = int64_t(1) << 62;
 
 static void lowerTicket(TicketOp op, PartitionBuilder &p) {
-  Value counter = p.loadParam(p.info.params.loops[op.getLoop()], p.i64);
+  Value counter = readParam(p, p.info.params.loops[op.getLoop()]);
   p.set(op, p.electFetchAdd(MemOrder::Relaxed, counter, p.c32(1), kNoTicket));
 }
 
@@ -25,11 +25,11 @@ static void lowerPop(PopOp op, PartitionBuilder &p) {
                       p.scalar(op.getEntry()));
   auto [barrier, threads] = p.getMeeting();
   SmallVector<Type> types(op.getRecord().size(), p.i64);
-  auto popped = p.create<mk_thread::PopRecordOp>(p.i32, types, entry, at, p.epoch, barrier, threads,
-                                                 p.makeReport(MK_WAIT_QUEUE, number),
-                                                 makeWaitSpan(p, MK_WAIT_QUEUE, number));
+  auto popped = mk_thread::PopRecordOp::create(p, p.i32, types, entry, at, p.epoch, barrier,
+                                               threads, p.makeReport(MK_WAIT_QUEUE, number),
+                                               makeWaitSpan(p, MK_WAIT_QUEUE, number));
   if (p.waitFailed)
-    p.write(p.waitFailed, popped.getFailed());
+    write(p, p.waitFailed, popped.getFailed());
   for (auto [result, word] : llvm::zip_equal(op.getRecord(), popped.getWords()))
     p.set(result, word);
 }
@@ -41,11 +41,11 @@ static void lowerCount(CountOp op, PartitionBuilder &p) {
   SmallVector<Value> index = checkIndices(p, op, MK_USED_COUNTER, number,
                                           p.info.params.counters[number] + abi::kCounterBytes,
                                           type.getShape(), op.getIndex());
-  Value offset = p.shl(linearElement(p, type.getShape(), declared.getExtents(), index), 2);
-  Value address = p.add(p.loadParam(p.info.params.counters[number], p.i64), offset);
-  Value amount = p.resize(p.scalar(op.getAmount()), p.i32);
+  Value offset = shl(p, linearElement(p, type.getShape(), declared.getExtents(), index), 2);
+  Value address = add(p, readParam(p, p.info.params.counters[number]), offset);
+  Value amount = resize(p, p.scalar(op.getAmount()), p.i32);
   Value before = p.electFetchAdd(MemOrder::AcqRel, address, amount, /*otherwise=*/0);
-  p.fenceAsyncGlobal();
+  mk_thread::FenceAsyncOp::create(p, /*shared=*/false, /*global=*/true);
   p.set(op, before);
 }
 
@@ -53,15 +53,15 @@ static void lowerPush(PushOp op, PartitionBuilder &p) {
   int64_t number = *p.info.resources.indexOf(op.getQueue());
   SmallVector<Value> words;
   for (Value word : p.scalars(op.getRecord()))
-    words.push_back(p.resize(word, p.i64, /*isSigned=*/true));
+    words.push_back(resize(p, word, p.i64, /*isSigned=*/true));
   p.elect([&] {
     IntegerAttr named;
     mk_thread::ReportAttr report;
     if (p.info.checked) {
-      named = p.b.getI64IntegerAttr(MK_GPU_NAMED(MK_FULL_QUEUE, 0, number));
+      named = p.getI64IntegerAttr(MK_GPU_NAMED(MK_FULL_QUEUE, 0, number));
       report = p.makeReport(MK_FAIL_BOUNDS, p.info.checked->numberOf(op));
     }
-    p.create<mk_thread::PushRecordOp>(words, p.info.params.queues[number], p.epoch, named, report);
+    mk_thread::PushRecordOp::create(p, words, p.info.params.queues[number], p.epoch, named, report);
   });
 }
 

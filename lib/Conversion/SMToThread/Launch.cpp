@@ -11,13 +11,13 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
 void sm::beginLaunch(PartitionBuilder &p) {
-  auto begin = p.create<mk_thread::BeginLaunchOp>(p.thread, p.info.waitsForOthers);
-  p.within(begin.getBody(), [&] {
+  auto begin = mk_thread::BeginLaunchOp::create(p, p.thread, p.info.waitsForOthers);
+  within(p, begin.getBody(), [&] {
     for (size_t i = 0; i != p.info.params.maps.size(); ++i)
-      p.create<mk_thread::PrefetchMapOp>(
-          p.create<mk_thread::ParamAddressOp>(int64_t(i * MK_GPU_TENSOR_MAP_BYTES)));
+      mk_thread::PrefetchMapOp::create(
+          p, mk_thread::ParamAddressOp::create(p, int64_t(i * MK_GPU_TENSOR_MAP_BYTES)));
     auto init = [&](int64_t offset, int64_t arrivals) {
-      p.create<mk_thread::BarrierInitOp>(p.add(p.sharedBase, offset), arrivals);
+      mk_thread::BarrierInitOp::create(p, p.shared(offset), arrivals);
     };
     for (Operation &scope : p.info.getKernel().getBody().front()) {
       if (!isa<RoleOp, PrepareOp>(scope))
@@ -38,7 +38,7 @@ void sm::beginLaunch(PartitionBuilder &p) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;
         Channel channel(&op);
-        p.create<mk_thread::InitSlotsOp>(channel.place, channel.consumers * channel.shared);
+        mk_thread::InitSlotsOp::create(p, channel.place, channel.consumers * channel.shared);
       }
     }
   });
@@ -49,20 +49,21 @@ void sm::endLaunch(PartitionBuilder &p) {
   if (!p.info.keepsCounts)
     return;
   int64_t consumers = p.info.getNumConsumers();
-  auto end = p.create<mk_thread::EndLaunchOp>(p.info.getWarps().getBarrier("finish"),
-                                              p.info.getWarps().getBarrier("cta"),
-                                              p.info.offsetOf("result"));
-  Value me = end.getBody().emplaceBlock().addArgument(p.i32, p.loc);
-  p.within(end.getBody(), [&] {
+  auto end = mk_thread::EndLaunchOp::create(p, p.info.getWarps().getBarrier("finish"),
+                                            p.info.getWarps().getBarrier("cta"),
+                                            p.info.offsetOf("result"));
+  Value me = end.getBody().emplaceBlock().addArgument(p.i32, p.getLoc());
+  within(p, end.getBody(), [&] {
     if (p.info.hasPeers()) {
       if (!p.info.onlyMoversCommunicate)
-        p.ifThen(p.eq(me, 0), [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
+        ifThen(p, eq(p, me, 0),
+               [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
       p.readEpoch();
       beginSpan(p, SpanClock::Op);
-      p.create<mk_thread::AwaitPeersOp>(p.info.getNumRanks(), p.info.params.done, p.info.hasNet(),
-                                        p.add(p.epoch, 1), me, consumers,
-                                        p.makeReport(MK_WAIT_DONE, 0));
-      p.barrier(p.c32(p.info.getWarps().getBarrier("cta")), consumers);
+      mk_thread::AwaitPeersOp::create(p, p.info.getNumRanks(), p.info.params.done, p.info.hasNet(),
+                                      add(p, p.epoch, 1), me, consumers,
+                                      p.makeReport(MK_WAIT_DONE, 0));
+      mk_thread::SyncOp::create(p, p.c32(p.info.getWarps().getBarrier("cta")), consumers);
       endSpan(p, SpanClock::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }
     for (auto [i, declared] : llvm::enumerate(p.info.resources.signals)) {
@@ -73,10 +74,11 @@ void sm::endLaunch(PartitionBuilder &p) {
       Value total = p.c64(1);
       unsigned next = 0;
       for (int64_t extent : type.getShape())
-        total = p.mul(total, ShapedType::isDynamic(extent) ? p.scalar(signals.getExtents()[next++])
-                                                           : p.c64(extent));
+        total = mul(p, total,
+                    ShapedType::isDynamic(extent) ? p.scalar(signals.getExtents()[next++])
+                                                  : p.c64(extent));
       bool net = type.getScope() == mk::Scope::Sys && p.info.hasNet();
-      p.create<mk_thread::RebaseSignalsOp>(p.info.params.signals[i], net, total, me, consumers);
+      mk_thread::RebaseSignalsOp::create(p, p.info.params.signals[i], net, total, me, consumers);
     }
   });
 }

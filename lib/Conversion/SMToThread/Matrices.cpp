@@ -24,11 +24,11 @@ static StringRef getMatrixType(Type type) {
   return {};
 }
 
-/// Columns of one instruction: as many as possible.
-static int64_t getColumns(int64_t n, int64_t most) {
+/// Columns of one instruction: as many as possible, in whole chunks of 16-bit elements.
+static int64_t getColumns(int64_t n, int64_t most, int64_t inChunk) {
   if (n <= most)
     return n;
-  for (int64_t columns = most / 64 * 64; columns >= 64; columns -= 64)
+  for (int64_t columns = most / inChunk * inChunk; columns > 0; columns -= inChunk)
     if (n % columns == 0)
       return columns;
   return 0;
@@ -38,7 +38,7 @@ static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
   // Zero needs no registers: the first product starts from nothing.
   auto isHeld = [&](Value fragment) { return !isZero(p.scalar(fragment)); };
   SmallVector<Value> words = p.packAll(llvm::filter_to_vector(op.getFragments(), isHeld)), results;
-  words = p.create<mk_thread::WgmmaFenceOp>(TypeRange(ValueRange(words)), words).getResults();
+  words = mk_thread::WgmmaFenceOp::create(p, TypeRange(ValueRange(words)), words).getResults();
   for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults()))
     isHeld(from) ? results.push_back(to) : p.set(to, p.scalar(from));
   p.unpackAll(results, words);
@@ -46,9 +46,9 @@ static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
 
 static void lowerMmaWait(MmaWaitOp op, PartitionBuilder &p) {
   SmallVector<Value> words = p.packAll(op.getFragments());
-  p.unpackAll(op.getResults(),
-              p.create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
-                  .getResults());
+  p.unpackAll(op.getResults(), mk_thread::WgmmaWaitOp::create(p, TypeRange(ValueRange(words)),
+                                                              op.getPending(), words)
+                                   .getResults());
 }
 
 static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
@@ -84,13 +84,13 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
   int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
   int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = unit.getKBytes() / bytes;
-  int64_t most = unit.getColumns();
-  int64_t columns = getColumns(n, most), rowsOfGroup = m / warpgroups;
+  int64_t most = unit.getColumns(), inChunk = getSm(op).getChunk() / 2;
+  int64_t columns = getColumns(n, most, inChunk), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n << " columns, more than the " << most
                             << " of one instruction of " << getSmTarget(op).getName()
-                            << " and no multiple of 64; the nearest are " << n / 64 * 64 << " and "
-                            << llvm::alignTo(n, 64);
+                            << " and no multiple of " << inChunk << "; the nearest are "
+                            << n / inChunk * inChunk << " and " << llvm::alignTo(n, inChunk);
   if (k % stepK)
     return op.emitOpError() << "contracts " << k << " elements of " << type
                             << ", no multiple of the " << stepK << " of one instruction";
@@ -110,12 +110,12 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
     int64_t stride =
         (transposeA ? rowsOfGroup / unit.getRows() * rowsOfA : rowsOfGroup) * p.info.getChunk();
     Value address = p.scalar(op.getLhs());
-    left.push_back(warpgroups > 1 ? p.add(address, p.mul(p.group, stride)) : address);
+    left.push_back(warpgroups > 1 ? add(p, address, mul(p, p.group, stride)) : address);
   }
   Value right = p.scalar(op.getRhs()),
         counts = op.getAccumulate() ? p.scalar(op.getAccumulate()) : Value();
-  auto product = p.create<mk_thread::ProductOp>(
-      getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
+  auto product = mk_thread::ProductOp::create(
+      p, getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
       inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], sums, counts,
       /*transpose_left=*/!inRegisters && transposeA, /*transpose_right=*/transposeB);
   p.set(op.getResult(), product.getResults());

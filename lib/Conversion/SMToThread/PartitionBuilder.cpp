@@ -19,7 +19,7 @@ PartitionBuilder::PartitionBuilder(const PartitionBuilder &outer, PartitionOp pa
   roleNumber = number;
   memory = ScopeMemory(scope);
   if (partition.getTeams() > 1)
-    partitionThread = and_(thread, partition.getNumThreads() - 1);
+    partitionThread = and_(*this, thread, partition.getNumThreads() - 1);
   // In loops a store may come before what stands above it.
   partition.walk([&](mk_sm::StoreOp store) {
     storesPending = true;
@@ -29,7 +29,7 @@ PartitionBuilder::PartitionBuilder(const PartitionBuilder &outer, PartitionOp pa
 
 LogicalResult PartitionBuilder::emit(Operation *op) {
   static const LoweringTable table;
-  loc = op->getLoc();
+  setLoc(op->getLoc());
   currentOp = op;
   return table.lower(op, *this);
 }
@@ -45,17 +45,17 @@ LogicalResult PartitionBuilder::emitOps(Block &block) {
 }
 
 mk_thread::ReportAttr PartitionBuilder::makeReport(int64_t kind, int64_t number) {
-  return mk_thread::ReportAttr::get(b.getContext(), kind, roleNumber, number);
+  return mk_thread::ReportAttr::get(getContext(), kind, roleNumber, number);
 }
 
 void PartitionBuilder::addCursor(CursorOp op) {
-  Value stage = variable(i32, c32(0)); // first: the order in which they are made
-  cursors[op.getResult()] = {stage, variable(i32, c32(op.getParity()))};
+  Value stage = variable(*this, i32, c32(0)); // first: the order in which they are made
+  cursors[op.getResult()] = {stage, variable(*this, i32, c32(op.getParity()))};
 }
 
 void PartitionBuilder::advance(Value cursor) {
   auto [stage, phase] = cursors[cursor];
-  Emitter::advance(stage, phase, cursor.getDefiningOp<CursorOp>().getDepth());
+  mk_thread::advance(*this, stage, phase, cursor.getDefiningOp<CursorOp>().getDepth());
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ void PartitionBuilder::advance(Value cursor) {
 void PartitionBuilder::set(Value from, ValueRange to) {
   Value value =
       isa<RankedTensorType>(from.getType()) && !isa<RankedTensorType>(to.front().getType())
-          ? create<mk_thread::HoldElementsOp>(from.getType(), to)
+          ? mk_thread::HoldElementsOp::create(*this, from.getType(), to)
           : to.front();
   values[from] = {value};
   if (isa<SlotType>(from.getType()))
@@ -80,7 +80,8 @@ SmallVector<Value> PartitionBuilder::elements(Value from) {
   auto type = dyn_cast<RankedTensorType>(from.getType());
   if (!type)
     return SmallVector<Value>(ArrayRef(values[from]));
-  return create<mk_thread::TakeElementsOp>(getElementTypes(type), DenseI32ArrayAttr(), scalar(from))
+  return mk_thread::TakeElementsOp::create(*this, getElementTypes(type), DenseI32ArrayAttr(),
+                                           scalar(from))
       .getResults();
 }
 
@@ -88,8 +89,8 @@ void PartitionBuilder::setFragment(Operation *op, function_ref<Operation *()> em
   Value tile = op->getResult(0);
   if (!op->hasAttr(kDeferredAttr))
     return set(tile, emit()->getResults());
-  auto demanded = create<mk_thread::OnDemandOp>(tile.getType());
-  within(demanded.getBody(), [&] { emit(); });
+  auto demanded = mk_thread::OnDemandOp::create(*this, tile.getType());
+  within(*this, demanded.getBody(), [&] { emit(); });
   set(tile, demanded.getFragment());
 }
 
@@ -111,12 +112,12 @@ SmallVector<Type> sm::packedTypes(TypeRange types) {
 SmallVector<Value> PartitionBuilder::packAll(ValueRange from) {
   SmallVector<Value> words;
   for (Value value : from)
-    llvm::append_range(words,
-                       isa<RankedTensorType>(value.getType())
-                           ? create<mk_thread::TakeElementsOp>(::packedTypes(value.getType()),
-                                                               DenseI32ArrayAttr(), scalar(value))
-                                 .getResults()
-                           : ValueRange(values[value]));
+    llvm::append_range(
+        words, isa<RankedTensorType>(value.getType())
+                   ? mk_thread::TakeElementsOp::create(*this, ::packedTypes(value.getType()),
+                                                       DenseI32ArrayAttr(), scalar(value))
+                         .getResults()
+                   : ValueRange(values[value]));
   return words;
 }
 
@@ -134,64 +135,64 @@ void PartitionBuilder::unpackAll(ValueRange to, ValueRange words) {
 
 // Read again by each side, so that ptxas need not keep one value for both.
 void PartitionBuilder::readThread() {
-  thread = readNumber();
-  cta = create<mk_thread::CtaIdOp>(i32);
-  lane = and_(thread, kWarpThreads - 1);
-  warp = uniform(shr(thread, 5));
-  group = sub(shr(warp, 2), 1);
+  thread = mk_thread::ThreadIdOp::create(*this);
+  cta = mk_thread::CtaIdOp::create(*this);
+  lane = and_(*this, thread, kWarpThreads - 1);
+  warp = uniform(*this, shr(*this, thread, 5));
+  group = sub(*this, shr(*this, warp, 2), 1);
 }
 
 void PartitionBuilder::readEpoch() {
   if (info.waitsForOthers)
-    epoch = create<mk_thread::EpochOp>(i32);
+    epoch = mk_thread::EpochOp::create(*this);
 }
 
 Value PartitionBuilder::readThreadInPartition() {
-  Value number = readNumber();
+  Value number = mk_thread::ThreadIdOp::create(*this);
   if (isOneWarp())
-    return and_(number, kWarpThreads - 1);
-  return partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)
-                                  : sub(number, kWarpgroupThreads);
+    return and_(*this, number, kWarpThreads - 1);
+  return partition.getTeams() > 1 ? and_(*this, number, partition.getNumThreads() - 1)
+                                  : sub(*this, number, kWarpgroupThreads);
 }
 
 void PartitionBuilder::barrierPartition() {
   if (isOneWarp())
-    syncWarp();
+    mk_thread::SyncWarpOp::create(*this);
   else
-    barrier(getBarrier(), partition.getNumThreads());
+    mk_thread::SyncOp::create(*this, getBarrier(), partition.getNumThreads());
 }
 
 Value PartitionBuilder::getBarrier() {
   // A team is a warpgroup.
-  return partition.getTeams() > 1 ? add(group, info.getWarps().getBarrier("warpgroup"))
+  return partition.getTeams() > 1 ? add(*this, group, info.getWarps().getBarrier("warpgroup"))
                                   : c32(info.getWarps().getBarrier("consumer"));
 }
 
 std::pair<Value, IntegerAttr> PartitionBuilder::getMeeting() {
   if (isOneWarp())
     return {};
-  return {getBarrier(), b.getI64IntegerAttr(partition.getNumThreads())};
+  return {getBarrier(), getI64IntegerAttr(partition.getNumThreads())};
 }
 
 void PartitionBuilder::elect(function_ref<void()> body) {
   finishStores();
   auto [barrier, threads] = getMeeting();
-  within(create<mk_thread::ElectOp>(partitionThread, barrier, threads).getBody(), body);
+  within(*this, mk_thread::ElectOp::create(*this, partitionThread, barrier, threads), body);
 }
 
 Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amount,
                                       int64_t otherwise) {
   finishStores();
   auto [barrier, threads] = getMeeting();
-  return create<mk_thread::ElectFetchAddOp>(
-      order, address, amount, otherwise, partitionThread, barrier, threads,
-      barrier ? b.getI64IntegerAttr(info.offsetOf("result")) : IntegerAttr());
+  return mk_thread::ElectFetchAddOp::create(
+      *this, order, address, amount, otherwise, partitionThread, barrier, threads,
+      barrier ? getI64IntegerAttr(info.offsetOf("result")) : IntegerAttr());
 }
 
 void PartitionBuilder::finishStores() {
   if (!storesPending)
     return;
-  ifThen(eq(and_(thread, kWarpgroupThreads - 1), 0),
-         [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
+  ifThen(*this, eq(*this, and_(*this, thread, kWarpgroupThreads - 1), 0),
+         [&] { mk_thread::WaitGroupOp::create(*this, 0, /*read=*/false); });
   awaitSent(*this);
 }

@@ -8,7 +8,13 @@
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_PARTITIONBUILDER_H
 
 #include "KernelInfo.h"
+#include "mkernel/Dialect/Thread/Control.h"
+#include "mkernel/Dialect/Thread/Elementwise.h"
+#include "mkernel/Dialect/Thread/Integers.h"
+#include "mkernel/Dialect/Thread/Launch.h"
+#include "mkernel/Dialect/Thread/Memory.h"
 #include "mkernel/Dialect/Thread/Places.h"
+#include "mkernel/Dialect/Thread/Warps.h"
 
 namespace mlir::mk::sm {
 using namespace mk_sm;

@@ -10,7 +10,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 /// Other CTAs of the cluster arrive at barriers of this one, which has to be there until then.
 static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
@@ -20,21 +19,21 @@ static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
     if (op.getKind() != PartitionKind::Producer || !ring || Channel(ring).shared == 1)
       continue;
     Channel channel(ring);
-    p.forRange(p.c32(0), p.c32(cursor.getDepth()), p.c32(1), [&](Value) {
+    forRange(p, cursor.getDepth(), [&](Value) {
       auto [stage, phase] = p.cursor(cursor.getResult());
-      p.create<mk_thread::TakeSlotOp>(/*fills=*/true, channel.place, p.read(stage, p.i32),
-                                      p.read(phase, p.i32),
-                                      p.makeReport(MK_WAIT_RING, channel.number));
+      mk_thread::TakeSlotOp::create(p, /*fills=*/true, channel.place, read(p, stage, p.i32),
+                                    read(p, phase, p.i32),
+                                    p.makeReport(MK_WAIT_RING, channel.number));
       p.advance(cursor.getResult());
     });
   }
   SwapPartsOp swap;
   op.walk([&](SwapPartsOp other) { swap = other; });
   if (swap)
-    p.create<mk_thread::BarrierWaitOp>(p.add(p.sharedBase, p.memory.swaps + 8),
-                                       p.xor_(p.read(p.cursor(swap.getCounter()).phase, p.i32), 1),
-                                       p.c32(0), p.makeReport(MK_WAIT_RING, -1),
-                                       /*doubleDeadline=*/true);
+    mk_thread::BarrierWaitOp::create(p, p.shared(p.memory.swaps + 8),
+                                     xor_(p, read(p, p.cursor(swap.getCounter()).phase, p.i32), 1),
+                                     p.c32(0), p.makeReport(MK_WAIT_RING, -1),
+                                     /*doubleDeadline=*/true);
 }
 
 LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, Operation *scope,
@@ -44,7 +43,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
   auto body = [&] {
     p.readEpoch();
     if (needsAgreement(p)) {
-      p.waitFailed = p.variable(p.i32, p.c32(0));
+      p.waitFailed = variable(p, p.i32, p.c32(0));
       updateWaitFailed(p);
     }
     // Scalars between the partitions belong to each of them.
@@ -64,7 +63,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     bool given = !turn;
     for (Operation &inner : op.getBody().front().without_terminator()) {
       if (!given && !isa<CursorOp>(inner)) {
-        p.ifThen(p.eq(p.group, 1), [&] { passTurn(p, turn.getCursors()); });
+        ifThen(p, eq(p, p.group, 1), [&] { passTurn(p, turn.getCursors()); });
         given = true;
       }
       if (inner.getNumRegions() != 0)
@@ -74,8 +73,8 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     }
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turn)
-      p.ifThen(p.cmp(Predicate::ult, p.readNumber(/*here=*/true), 2 * kWarpgroupThreads),
-               [&] { takeTurn(p, {}); });
+      ifThen(p, ult(p, mk_thread::ThreadIdOp::create(p, /*pinned=*/true), 2 * kWarpgroupThreads),
+             [&] { takeTurn(p, {}); });
     p.finishStores();
     awaitArrivals(p, op);
     if (p.info.hasNet() && reachesOut(op))
@@ -86,6 +85,6 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
   if (p.isOneWarp() || op.getWarps() == p.info.getWarps().getConsumer())
     body();
   else
-    p.within(p.create<mk_thread::ByWarpsOp>(p.warp, 4, 3 + op.getWarps()).getBody(), body);
+    within(p, mk_thread::ByWarpsOp::create(p, p.warp, 4, 3 + op.getWarps()), body);
   return result;
 }

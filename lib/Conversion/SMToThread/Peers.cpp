@@ -15,32 +15,31 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 Value sm::rowsAt(PartitionBuilder &p, const Buffer &buffer, Value peer) {
   if (buffer.arg < 0)
-    return p.select(buffer.condition, rowsAt(p, *buffer.whenTrue, peer),
-                    rowsAt(p, *buffer.whenFalse, peer));
-  Value rows = p.loadParamHere(p.info.params.launch + offsetof(mk_gpu_launch, rows));
+    return select(p, buffer.condition, rowsAt(p, *buffer.whenTrue, peer),
+                  rowsAt(p, *buffer.whenFalse, peer));
+  Value rows = launchFieldHere(p, offsetof(mk_gpu_launch, rows));
   Value first = p.c64(buffer.arg * p.info.getNumRanks());
-  return p.load(p.i64, p.add(rows, p.shl(p.add(first, peer), 3)));
+  return load(p, p.i64, add(p, rows, shl(p, add(p, first, peer), 3)));
 }
 
 Buffer sm::atPeer(PartitionBuilder &p, const Buffer &buffer, Value peer) {
   Buffer result = buffer;
-  Value heap = p.heapOf(peer), own = p.heapOf(p.ownRank());
+  Value heap = heapOf(p, peer), own = heapOf(p, ownRank(p));
   if (p.info.hasNet()) {
-    Value isMapped = p.cmp(Predicate::ne, heap, 0);
+    Value isMapped = ne(p, heap, 0);
     failUnless(p, isMapped, MK_FAIL_PEER);
-    heap = p.select(isMapped, heap, own);
+    heap = select(p, isMapped, heap, own);
   }
-  result.away = p.sub(heap, own);
+  result.away = sub(p, heap, own);
   if (!buffer.type.getRank())
     return result;
   // After a failure it has none there.
   result.rows =
       buffer.type.isDynamicDim(0) ? rowsAt(p, buffer, peer) : p.c64(buffer.type.getDimSize(0));
-  result.rows = p.select(p.isFine(), result.rows, p.c64(0));
+  result.rows = select(p, isFine(p), result.rows, p.c64(0));
   return result;
 }
 
@@ -49,27 +48,27 @@ std::pair<Value, Value> sm::peerMap(PartitionBuilder &p, const Buffer &buffer,
   Value number = mapNumber(p, buffer, box, /*peers=*/true);
   if (!number)
     return {};
-  number = p.add(p.mul(p.resize(number, p.i64), p.info.getNumRanks()), peer);
-  auto field = [&](int64_t offset) { return p.loadParamHere(p.info.params.launch + offset); };
+  number = add(p, mul(p, resize(p, number, p.i64), p.info.getNumRanks()), peer);
+  auto field = [&](int64_t offset) { return launchFieldHere(p, offset); };
   Value maps = field(offsetof(mk_gpu_launch, peer_maps));
   Value valid = field(offsetof(mk_gpu_launch, peer_maps_valid));
-  Value word = p.load(p.i32, p.add(valid, p.shl(number, 2)));
-  return {p.add(maps, p.mul(number, MK_GPU_TENSOR_MAP_BYTES)), p.cmp(Predicate::ne, word, 0)};
+  Value word = load(p, p.i32, add(p, valid, shl(p, number, 2)));
+  return {add(p, maps, mul(p, number, MK_GPU_TENSOR_MAP_BYTES)), ne(p, word, 0)};
 }
 
 Value sm::readRank(PartitionBuilder &p) {
   if (!p.isMover())
-    return p.ownRank();
+    return ownRank(p);
   // Two words are read together.
   constexpr int64_t at = offsetof(mk_gpu_launch, zero_words);
   static_assert(at % 8 == 0 && offsetof(mk_gpu_launch, rank) == at + 4);
-  return p.shr(p.launchFieldHere(at), 32);
+  return shr(p, launchFieldHere(p, at), 32);
 }
 
 Value sm::commandTeam(PartitionBuilder &p) {
   constexpr int64_t firstMover = MK_CMD_TEAMS - WarpsOp::kMostMovers;
   if (p.partition && p.partition.getTeams() > 1)
-    return p.shl(p.group, MK_CMD_TEAM_SHIFT);
+    return shl(p, p.group, MK_CMD_TEAM_SHIFT);
   if (p.isMover())
     return p.c32((firstMover + p.mover) << MK_CMD_TEAM_SHIFT);
   return {};
@@ -77,9 +76,9 @@ Value sm::commandTeam(PartitionBuilder &p) {
 
 void sm::awaitPuts(PartitionBuilder &p) {
   p.barrierPartition();
-  p.ifThen(p.eq(p.partitionThread, 0), [&] {
-    p.create<mk_thread::AwaitCommandsOp>(p.cta, p.makeReport(MK_WAIT_PUTS, 0),
-                                         makeWaitSpan(p, MK_WAIT_PUTS, 0));
+  ifThen(p, eq(p, p.partitionThread, 0), [&] {
+    mk_thread::AwaitCommandsOp::create(p, p.cta, p.makeReport(MK_WAIT_PUTS, 0),
+                                       makeWaitSpan(p, MK_WAIT_PUTS, 0));
   });
   p.barrierPartition();
 }
@@ -90,19 +89,19 @@ void sm::awaitPuts(PartitionBuilder &p) {
 
 void sm::notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
   bool net = p.info.hasNet();
-  p.create<mk_thread::NotifyPeersOp>(
-      p.info.getNumRanks(), param, unlessAborted, net ? p.cta : Value(),
-      net ? commandTeam(p) : Value(),
-      net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
-      net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
+  mk_thread::NotifyPeersOp::create(p, p.info.getNumRanks(), param, unlessAborted,
+                                   net ? p.cta : Value(), net ? commandTeam(p) : Value(),
+                                   net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+                                   net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0)
+                                       : mk_thread::SpanAttr());
 }
 
 void sm::awaitReady(PartitionBuilder &p, Value peer) {
   if (!p.readySeen)
-    p.readySeen = p.variable(p.i32, p.c32(0));
-  Value known = p.create<mk_thread::AwaitPeerOp>(
-      peer, p.info.getNumRanks(), p.info.params.ready, p.info.hasNet(), p.add(p.epoch, 1),
-      p.read(p.readySeen, p.i32), p.makeReport(MK_WAIT_READY, 0),
+    p.readySeen = variable(p, p.i32, p.c32(0));
+  Value known = mk_thread::AwaitPeerOp::create(
+      p, peer, p.info.getNumRanks(), p.info.params.ready, p.info.hasNet(), add(p, p.epoch, 1),
+      read(p, p.readySeen, p.i32), p.makeReport(MK_WAIT_READY, 0),
       makeWaitSpan(p, MK_WAIT_READY, 0));
-  p.write(p.readySeen, known);
+  write(p, p.readySeen, known);
 }

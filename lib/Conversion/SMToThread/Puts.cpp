@@ -16,7 +16,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 /// `pipeline`: its cursors; null in a mover, which has no slots.
 /// `also`: peers that get the same.
@@ -39,11 +38,12 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
     SmallVector<Value> values(p.elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
       Place where = places.at(i);
-      Value at = p.add(p.add(p.sharedBase, p.memory.exchange), p.shl(places.number(where), 2));
-      p.storeWords(value, at, 4, where.exists ? p.resize(where.exists, p.i32) : Value());
+      Value at = add(p, p.shared(p.memory.exchange), shl(p, places.number(where), 2));
+      mk_thread::StoreOp::create(p, value, at, 4,
+                                 where.exists ? resize(p, where.exists, p.i32) : Value());
     }
   }
-  p.fenceAsync();
+  mk_thread::FenceAsyncOp::create(p);
   p.barrierPartition();
   // Null: this rank, which is the only one.
   Value peer = p.info.hasPeers() ? existingPeer(p, p.scalar(op.getPeer())) : Value();
@@ -52,7 +52,7 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
     peers.push_back(existingPeer(p, p.scalar(more)));
   beginSpan(p, SpanClock::Op, peer ? peer : p.c64(0));
   // What is checked is checked before anything else is read: it takes registers.
-  Value list = op.getRows() ? p.add(p.sharedBase, p.memory.exchange) : Value();
+  Value list = op.getRows() ? p.shared(p.memory.exchange) : Value();
   checkPut(p, op, MK_READ_ARGUMENT, list);
   if (peer)
     llvm::for_each(peers, [&](Value each) { awaitReady(p, each); });
@@ -68,21 +68,21 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
   SmallVector<Value> sizes = p.scalars(op.getSizes());
   if (op.getRows())
     sizes[0] =
-        p.minS(sizes[0], p.c64(cast<RankedTensorType>(op.getRows().getType()).getNumElements()));
+        minS(p, sizes[0], p.c64(cast<RankedTensorType>(op.getRows().getType()).getNumElements()));
   Value source = elementAddress(p, from, p.scalars(op.getSrcOffsets()));
   Value dest = elementAddress(p, to, p.scalars(op.getDstOffsets()));
   SmallVector<Value> fromStrides = byteStrides(p, from), toStrides = byteStrides(p, to);
   // What is not added may be elements of any type of the size.
-  Type unit = adds ? element : p.b.getIntegerType(8 * getElementBytes(element));
-  auto runs = p.create<mk_thread::PlanRunsOp>(p.i32, p.i64, p.i1,
-                                              SmallVector<Type>(sizes.size(), p.i32), source, dest,
-                                              sizes, fromStrides, toStrides, unit, bool(list));
-  Value count = p.select(p.isFine(), runs.getCount(), p.c32(0));
+  Type unit = adds ? element : p.getIntegerType(8 * getElementBytes(element));
+  auto runs =
+      mk_thread::PlanRunsOp::create(p, p.i32, p.i64, p.i1, SmallVector<Type>(sizes.size(), p.i32),
+                                    source, dest, sizes, fromStrides, toStrides, unit, bool(list));
+  Value count = select(p, isFine(p), runs.getCount(), p.c32(0));
 
   auto raiseEach = [&] {
     bool together = peers.size() > 1;
     if (together)
-      p.fence(MemScope::Sys);
+      mk_thread::FenceOp::create(p, MemScope::Sys);
     for (Value each : peers)
       raiseSignal(p, signalArray(p, signal), element_, 1, each, op.getStrong(), LinkKind::Link,
                   /*relaxed=*/together);
@@ -91,21 +91,21 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
     mk_thread::SlotsAttr slots;
     SmallVector<Value> places;
     if (pipeline) {
-      slots = mk_thread::SlotsAttr::get(p.b.getContext(), p.memory.puts, p.memory.putBarriers,
+      slots = mk_thread::SlotsAttr::get(p.getContext(), p.memory.puts, p.memory.putBarriers,
                                         p.memory.putSlots, p.memory.putSlotBytes);
       for (const PartitionBuilder::Cursor &cursor :
            {p.cursor(pipeline.getLoad()), p.cursor(pipeline.getStore())})
         places.append({cursor.stage, cursor.phase});
     }
     SmallVector<Value> now =
-        llvm::map_to_vector(places, [&](Value place) { return p.read(place, p.i32); });
-    auto copy = p.create<mk_thread::CopyRunsOp>(
-        SmallVector<Type>(places.size(), p.i32), source, dest, count, runs.getRun(),
+        llvm::map_to_vector(places, [&](Value place) { return read(p, place, p.i32); });
+    auto copy = mk_thread::CopyRunsOp::create(
+        p, SmallVector<Type>(places.size(), p.i32), source, dest, count, runs.getRun(),
         runs.getPlaces(), fromStrides, toStrides, list, others, unit, adds, runs.getAligned(),
         p.partitionThread, p.partition.getNumThreads(), slots, now,
         pipeline ? p.makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
     for (auto [place, next] : llvm::zip(places, copy.getNext()))
-      p.write(place, next);
+      write(p, place, next);
     if (signal)
       p.elect(raiseEach);
   };
@@ -113,37 +113,37 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
     copyTo(dest);
     return success();
   }
-  Value heap = p.heapOf(peer), isMapped = p.cmp(Predicate::ne, heap, 0);
+  Value heap = heapOf(p, peer), isMapped = ne(p, heap, 0);
   auto across = [&] {
-    Value offset = p.sub(dest, p.heapOf(p.ownRank()));
-    copyTo(p.add(offset, heap), llvm::map_to_vector(ArrayRef(peers).drop_front(), [&](Value each) {
-             return p.add(offset, p.heapOf(each));
+    Value offset = sub(p, dest, heapOf(p, ownRank(p)));
+    copyTo(add(p, offset, heap), llvm::map_to_vector(ArrayRef(peers).drop_front(), [&](Value each) {
+             return add(p, offset, heapOf(p, each));
            }));
   };
   auto byCommands = [&] {
     if (adds)
       return failUnless(p, p.cbool(false), MK_FAIL_PEER);
-    p.ifThen(p.eq(p.partitionThread, 0), [&] {
+    ifThen(p, eq(p, p.partitionThread, 0), [&] {
       Value slot;
       if (signal)
-        slot = p.add(p.loadParam(signalArray(p, signal).param + abi::kSignalSlot, p.i64), element_);
-      p.create<mk_thread::SendRunsOp>(
-          source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides, list, peer,
-          p.cta, slot, signal && op.getStrong(), commandTeam(p), p.makeReport(MK_WAIT_COMMAND, 0),
-          makeWaitSpan(p, MK_WAIT_COMMAND, 0));
+        slot = add(p, readParam(p, signalArray(p, signal).param + abi::kSignalSlot), element_);
+      mk_thread::SendRunsOp::create(
+          p, source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides, list,
+          peer, p.cta, slot, signal && op.getStrong(), commandTeam(p),
+          p.makeReport(MK_WAIT_COMMAND, 0), makeWaitSpan(p, MK_WAIT_COMMAND, 0));
     });
   };
   for (Value each : ArrayRef(peers).drop_front())
-    isMapped = p.and_(isMapped, p.cmp(Predicate::ne, p.heapOf(each), 0));
+    isMapped = and_(p, isMapped, ne(p, heapOf(p, each), 0));
   if (!p.info.hasNet()) {
     across();
   } else if (op.getVia() == LinkKind::Link) {
     failUnless(p, isMapped, MK_FAIL_PEER);
-    p.ifThen(isMapped, across);
+    ifThen(p, isMapped, across);
   } else if (op.getVia() == LinkKind::Net) {
     byCommands();
   } else {
-    p.ifThenElse(isMapped, across, byCommands);
+    ifThenElse(p, isMapped, across, byCommands);
   }
   return success();
 }

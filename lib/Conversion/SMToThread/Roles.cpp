@@ -19,7 +19,7 @@ using namespace mlir::mk_sm;
 static LogicalResult emitKernelScalars(PartitionBuilder &p) {
   KernelOp kernel = p.info.getKernel();
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    p.set(kernel.getDim(d), p.loadParam(p.info.params.dims + 8 * d, p.i64));
+    p.set(kernel.getDim(d), readParam(p, p.info.params.dims + 8 * d));
   for (Operation &op : kernel.getBody().front()) {
     // Declarations have places among the parameters; requirements are checked
     // before the launch.
@@ -35,8 +35,8 @@ static LogicalResult emitKernelScalars(PartitionBuilder &p) {
 
 /// All CTAs have run mk.prepare.
 static void awaitPrepared(PartitionBuilder &p) {
-  p.create<mk_thread::AwaitPreparedOp>(p.epoch, p.makeReport(MK_WAIT_GRID, 0),
-                                       makeWaitSpan(p, MK_WAIT_GRID, 0));
+  mk_thread::AwaitPreparedOp::create(p, p.epoch, p.makeReport(MK_WAIT_GRID, 0),
+                                     makeWaitSpan(p, MK_WAIT_GRID, 0));
 }
 
 static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKind kind) {
@@ -45,10 +45,10 @@ static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKin
     SmallVector<unsigned> from;
     for (StringRef name : sync.getFrom().getAsValueRange<FlatSymbolRefAttr>())
       from.push_back(*p.info.resources.roleIndex(name));
-    p.within(p.create<mk_thread::ByCtasOp>(p.cta, p.info.findCtas(from)).getBody(), [&] {
-      p.fenceAsyncShared();
-      p.barrier(p.c32(p.info.getWarps().getBarrier("cta")),
-                kWarpThreads * (1 + p.info.getWarps().getConsumer()));
+    within(p, mk_thread::ByCtasOp::create(p, p.cta, p.info.findCtas(from)), [&] {
+      mk_thread::FenceAsyncOp::create(p, /*shared=*/true, /*global=*/false);
+      mk_thread::SyncOp::create(p, p.c32(p.info.getWarps().getBarrier("cta")),
+                                kWarpThreads * (1 + p.info.getWarps().getConsumer()));
     });
   }
   PartitionOp op = findPartition(role, kind);
@@ -56,7 +56,7 @@ static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKin
     return success();
   LogicalResult result = success();
   auto body = [&] {
-    Value cta = p.resize(p.sub(p.cta, p.info.ctasOf(number).first), p.i64);
+    Value cta = resize(p, sub(p, p.cta, p.info.ctasOf(number).first), p.i64);
     result = emitPartition(p, op, role, number, cta);
   };
   SmallVector<unsigned> members;
@@ -69,29 +69,30 @@ static LogicalResult emitRole(PartitionBuilder &p, unsigned number, PartitionKin
   if (all == p.info.countCtas())
     body();
   else
-    p.within(p.create<mk_thread::ByCtasOp>(p.cta, p.info.findCtas(members)).getBody(), body);
+    within(p, mk_thread::ByCtasOp::create(p, p.cta, p.info.findCtas(members)), body);
   return result;
 }
 
 LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
   p.readThread();
-  p.partitionThread = kind == PartitionKind::Producer ? p.lane : p.sub(p.thread, kWarpgroupThreads);
+  p.partitionThread =
+      kind == PartitionKind::Producer ? p.lane : sub(p, p.thread, kWarpgroupThreads);
   if (failed(emitKernelScalars(p)))
     return failure();
   bool consumer = kind == PartitionKind::Consumer;
   if (p.info.resources.prepare) {
-    Value cta = p.resize(p.cta, p.i64);
+    Value cta = resize(p, p.cta, p.i64);
     if (PartitionOp op = findPartition(p.info.resources.prepare, kind);
         op && failed(emitPartition(p, op, p.info.resources.prepare, /*number=*/-1, cta)))
       return failure();
     p.readEpoch();
     if (consumer) {
-      IntegerAttr threads = p.b.getI64IntegerAttr(p.info.getNumConsumers());
-      auto elected = p.create<mk_thread::ElectOp>(
-          p.partitionThread, p.c32(p.info.getWarps().getBarrier("consumer")), threads);
-      p.within(elected.getBody(), [&] {
+      IntegerAttr threads = p.getI64IntegerAttr(p.info.getNumConsumers());
+      auto elected = mk_thread::ElectOp::create(
+          p, p.partitionThread, p.c32(p.info.getWarps().getBarrier("consumer")), threads);
+      within(p, elected.getBody(), [&] {
         // The last CTA lets the peers in.
-        p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/false, p.epoch, 1).getBody(), [&] {
+        within(p, mk_thread::LastArrivalOp::create(p, /*moved=*/false, p.epoch, 1), [&] {
           if (p.info.hasPeers())
             notifyPeers(p, p.info.params.ready);
         });
@@ -99,8 +100,8 @@ LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
     }
     awaitPrepared(p);
   } else if (consumer && p.info.hasPeers()) {
-    p.ifThen(p.and_(p.eq(p.cta, 0), p.eq(p.thread, kWarpgroupThreads)),
-             [&] { notifyPeers(p, p.info.params.ready); });
+    ifThen(p, and_(p, eq(p, p.cta, 0), eq(p, p.thread, kWarpgroupThreads)),
+           [&] { notifyPeers(p, p.info.params.ready); });
   }
   for (StringRef name : p.info.getWarps().getOrder().getAsValueRange<FlatSymbolRefAttr>())
     if (failed(emitRole(p, *p.info.resources.roleIndex(name), kind)))
@@ -131,11 +132,11 @@ LogicalResult sm::emitMover(PartitionBuilder p, int64_t number) {
     return success();
   // Long before products end peers know that nothing more comes from here.
   p.readEpoch();
-  p.within(p.create<mk_thread::ElectOp>(p.lane, Value(), IntegerAttr()).getBody(), [&] {
-    p.within(p.create<mk_thread::LastArrivalOp>(/*moved=*/true, p.epoch,
-                                                p.info.getWarps().getNumMovers())
-                 .getBody(),
-             [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
+  within(p, mk_thread::ElectOp::create(p, p.lane, Value(), IntegerAttr()), [&] {
+    within(p,
+           mk_thread::LastArrivalOp::create(p, /*moved=*/true, p.epoch,
+                                            p.info.getWarps().getNumMovers()),
+           [&] { notifyPeers(p, p.info.params.done, /*unlessAborted=*/true); });
   });
   return success();
 }

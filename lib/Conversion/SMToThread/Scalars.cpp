@@ -47,13 +47,13 @@ static void lowerScalarStore(memref::StoreOp op, PartitionBuilder &p) {
   checkScalar(p, op, MK_WRITTEN_ARGUMENT, to, op.getIndices());
   Value value = p.scalar(op.getValue());
   Value address = elementAddress(p, to, p.scalars(op.getIndices()));
-  p.ifThen(p.eq(p.partitionThread, 0), [&] { p.ifFine([&] { p.store(value, address); }); });
+  ifThen(p, eq(p, p.partitionThread, 0), [&] { ifFine(p, [&] { store(p, value, address); }); });
 }
 
 static void lowerCoord(CoordOp op, PartitionBuilder &p) {
   MeshOp mesh = p.info.getKernel().getMeshOp();
   unsigned axis = mesh.findAxis(op.getAxis());
-  p.set(op, p.remU(p.divU(readRank(p), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
+  p.set(op, remU(p, divU(p, readRank(p), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
 }
 
 static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
@@ -63,7 +63,7 @@ static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
   Value item = p.ctaInRole;
   if (isHelped) {
     auto [first, own] = p.info.ctasOf(*p.info.resources.indexOf(role));
-    item = p.select(p.cmp(arith::CmpIPredicate::ult, p.sub(p.cta, first), own), item, p.c64(-1));
+    item = select(p, ult(p, sub(p, p.cta, first), own), item, p.c64(-1));
   }
   p.set(op, item);
 }
@@ -80,12 +80,12 @@ void sm::populateScalarLowerings(LoweringTable &table) {
       // LLVM would read it once, at the start.
       [](ReadDimOp op, PartitionBuilder &p) {
         unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
-        p.set(op, p.loadParamHere(p.info.params.dims + 8 * d));
+        p.set(op, readParam(p, p.info.params.dims + 8 * d, /*pinned=*/true));
       },
       [](CtaIndexOp op, PartitionBuilder &p) { p.set(op, p.ctaInRole); },
       // A team is a warpgroup.
       [](TeamIndexOp op, PartitionBuilder &p) {
-        p.set(op, p.partition.getTeams() > 1 ? p.resize(p.group, p.i64) : p.c64(0));
+        p.set(op, p.partition.getTeams() > 1 ? resize(p, p.group, p.i64) : p.c64(0));
       },
       // Buffers are looked through where they are used.
       [](SelectOp op, PartitionBuilder &p) {});

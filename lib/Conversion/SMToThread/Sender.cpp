@@ -17,15 +17,15 @@ using namespace mlir::mk_sm;
 
 void sm::awaitSent(PartitionBuilder &p) {
   if (p.posting && p.info.getWarps().getSender())
-    p.create<mk_thread::FlushSenderOp>(
-        p.info.offsetOf("post"), p.partitionThread, p.read(p.cursor(p.posting).phase, p.i32),
-        p.b.getI64IntegerAttr(p.memory.sent), p.makeReport(MK_WAIT_COPY, -1));
+    mk_thread::FlushSenderOp::create(
+        p, p.info.offsetOf("post"), p.partitionThread, read(p, p.cursor(p.posting).phase, p.i32),
+        p.getI64IntegerAttr(p.memory.sent), p.makeReport(MK_WAIT_COPY, -1));
 }
 
 void sm::flushSender(PartitionBuilder &p) {
   if (p.posting && p.info.getWarps().getSender())
-    p.create<mk_thread::FlushSenderOp>(p.info.offsetOf("post"), p.partitionThread, Value(),
-                                       IntegerAttr(), mk_thread::ReportAttr());
+    mk_thread::FlushSenderOp::create(p, p.info.offsetOf("post"), p.partitionThread, Value(),
+                                     IntegerAttr(), mk_thread::ReportAttr());
 }
 
 void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
@@ -34,23 +34,23 @@ void sm::postTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Value> peers,
   // The signal releases what the consumer has had the engine store itself, too.
   bool sendsItself = holdsAny(p.partition, [](mk_sm::StoreOp other) { return !other.getPosted(); });
   if (op.getSignal() && sendsItself)
-    p.ifThen(p.eq(p.and_(p.thread, kWarpgroupThreads - 1), 0),
-             [&] { p.create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
+    ifThen(p, eq(p, and_(p, p.thread, kWarpgroupThreads - 1), 0),
+           [&] { mk_thread::WaitGroupOp::create(p, 0, /*read=*/false); });
   p.barrierPartition();
   int64_t number = llvm::find(p.info.posted, op) - p.info.posted.begin() + 1;
-  p.create<mk_thread::PostTileOp>(
-      number, p.info.offsetOf("post"), p.info.getWarps().getBarrier("request"), p.partitionThread,
-      p.resize(sends, p.i32), element, p.scalars(op.getOffsets()), peers,
+  mk_thread::PostTileOp::create(
+      p, number, p.info.offsetOf("post"), p.info.getWarps().getBarrier("request"),
+      p.partitionThread, resize(p, sends, p.i32), element, p.scalars(op.getOffsets()), peers,
       op.getSignal() ? makeSignalSpan(p, op.getSignal()) : mk_thread::SpanAttr());
   p.advance(op.getPosting());
 }
 
 // All that was posted has been sent, at the end of each partition.
 void sm::dismissSender(PartitionBuilder &p) {
-  p.create<mk_thread::PostTileOp>(0, p.info.offsetOf("post"),
-                                  p.info.getWarps().getBarrier("request"),
-                                  p.sub(p.thread, kWarpgroupThreads), p.c32(0), p.c64(0),
-                                  ValueRange(), ValueRange(), mk_thread::SpanAttr());
+  mk_thread::PostTileOp::create(p, 0, p.info.offsetOf("post"),
+                                p.info.getWarps().getBarrier("request"),
+                                sub(p, p.thread, kWarpgroupThreads), p.c32(0), p.c64(0),
+                                ValueRange(), ValueRange(), mk_thread::SpanAttr());
 }
 
 void sm::emitSender(PartitionBuilder &p) {
@@ -66,7 +66,7 @@ void sm::emitSender(PartitionBuilder &p) {
     int64_t map =
         *p.info.params.findMap(dest, getStoreBox(op), /*peers=*/true) * p.info.getNumRanks();
     tiles.push_back(mk_thread::PostedAttr::get(
-        p.b.getContext(), groups, tile.getDimSize(0) / groups, tile.getDimSize(1),
+        p.getContext(), groups, tile.getDimSize(0) / groups, tile.getDimSize(1),
         countStoreRows(tile), p.info.getChunk() / getElementBytes(tile.getElementType()),
         p.info.getThresholds().getPostedRows(),
         getSharedOffset(op.getStaging().getDefiningOp(), "buffers"),
@@ -74,7 +74,7 @@ void sm::emitSender(PartitionBuilder &p) {
         op.getAdd(), op.getSignal() ? signalArray(p, op.getSignal()).param : -1,
         ScopeMemory(role).sent));
   }
-  p.create<mk_thread::ServePostsOp>(p.b.getArrayAttr(tiles), p.info.offsetOf("post"),
-                                    p.info.getWarps().getBarrier("request"),
-                                    p.info.getThresholds().getPostedSpread());
+  mk_thread::ServePostsOp::create(p, p.getArrayAttr(tiles), p.info.offsetOf("post"),
+                                  p.info.getWarps().getBarrier("request"),
+                                  p.info.getThresholds().getPostedSpread());
 }

@@ -31,7 +31,7 @@ Value sm::linearElement(PartitionBuilder &p, ArrayRef<int64_t> shape, ValueRange
   unsigned next = 0;
   for (auto [extent, i] : llvm::zip(shape, index)) {
     Value size = ShapedType::isDynamic(extent) ? p.scalar(extents[next++]) : p.c64(extent);
-    linear = p.add(p.mul(linear, size), i);
+    linear = add(p, mul(p, linear, size), i);
   }
   return linear;
 }
@@ -53,10 +53,10 @@ Value sm::signalElement(PartitionBuilder &p, Operation *op, Value signal, ValueR
 void sm::raiseSignal(PartitionBuilder &p, SignalArray array, Value element, int64_t amount,
                      Value peer, bool strong, std::optional<LinkKind> via, bool relaxed) {
   bool net = peer && p.info.hasNet() && via != LinkKind::Link;
-  p.create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, relaxed, peer,
-                               net ? p.cta : Value(), net && strong, net ? commandTeam(p) : Value(),
-                               net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
-                               net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
+  mk_thread::RaiseOp::create(p, array.param, element, amount, array.scope, relaxed, peer,
+                             net ? p.cta : Value(), net && strong, net ? commandTeam(p) : Value(),
+                             net ? p.makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+                             net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
 
 static void lowerSignal(SignalOp op, PartitionBuilder &p) {
@@ -78,24 +78,23 @@ void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
   int64_t number = *p.info.resources.indexOf(op.getSignal());
   Value element = signalElement(p, op, op.getSignal(), op.getIndex()), base;
   if (type.isDynamic()) {
-    base =
-        p.load(p.i32, p.add(p.loadParam(p.info.params.signals[number] + abi::kSignalBases, p.i64),
-                            p.shl(element, 2)));
+    Value bases = readParam(p, p.info.params.signals[number] + abi::kSignalBases);
+    base = load(p, p.i32, add(p, bases, shl(p, element, 2)));
   } else {
-    Value arrivals = type.hasRuntimeArrivals() ? p.resize(p.scalar(declared.getArrivals()), p.i32)
+    Value arrivals = type.hasRuntimeArrivals() ? resize(p, p.scalar(declared.getArrivals()), p.i32)
                                                : p.c32(type.getArrivals());
-    base = p.mul(p.epoch, arrivals);
+    base = mul(p, p.epoch, arrivals);
   }
   Value count = p.scalar(op.getCount());
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
-  Value leader = p.isOneWarp() || apart ? Value() : p.eq(p.partitionThread, 0);
+  Value leader = p.isOneWarp() || apart ? Value() : eq(p, p.partitionThread, 0);
   flushSender(p);
-  Value wanted = p.add(base, p.resize(count, p.i32));
+  Value wanted = add(p, base, resize(p, count, p.i32));
   auto [param, scope] = signalArray(p, op.getSignal());
-  p.create<mk_thread::AwaitSignalOp>(
-      scope, param, element, scope == MemScope::Sys && p.info.hasNet(), wanted,
-      p.resize(count, p.i32), leader ? p.resize(leader, p.i32) : Value(),
+  mk_thread::AwaitSignalOp::create(
+      p, scope, param, element, scope == MemScope::Sys && p.info.hasNet(), wanted,
+      resize(p, count, p.i32), leader ? resize(p, leader, p.i32) : Value(),
       p.makeReport(MK_WAIT_SIGNAL, number), makeWaitSpan(p, MK_WAIT_SIGNAL, number));
   if (apart)
     return;

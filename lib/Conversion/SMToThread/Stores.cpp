@@ -26,7 +26,7 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
   Operation *staging = op.getStaging().getDefiningOp();
   SmallVector<Value> offsets = p.scalars(op.getOffsets());
   for (Value &offset : offsets)
-    offset = p.resize(offset, p.i32);
+    offset = resize(p, offset, p.i32);
   // Whether every use of the buffers begins with the first one free for it.
   bool regular = true;
   for (Operation *user : staging->getUsers())
@@ -34,32 +34,33 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
       int64_t count = countStoreParts(other.getTile().getType(), p.info.getChunk());
       regular &= count && count % buffers == 0;
     }
-  auto staged = p.create<mk_thread::StageFragmentOp>(
-      p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
+  auto staged = mk_thread::StageFragmentOp::create(
+      p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
       p.info.getWarps().getBarrier("warpgroup"), usable, map, offsets,
       op.getPosted() ? p.info.getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
       op.getUnrolled());
   Block &block = staged.getOtherwise().emplaceBlock();
-  block.addArguments({p.i32, p.i32, p.i32}, {p.loc, p.loc, p.loc});
+  block.addArguments({p.i32, p.i32, p.i32}, {p.getLoc(), p.getLoc(), p.getLoc()});
   Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
   mk_thread::MemScopeAttr scope;
   if (op.getAdd())
     scope = mk_thread::MemScopeAttr::get(
-        p.b.getContext(), op.getPeer() && p.info.hasPeers() ? MemScope::Sys : MemScope::Gpu);
+        p.getContext(), op.getPeer() && p.info.hasPeers() ? MemScope::Sys : MemScope::Gpu);
   auto storeByThreads = [&](const Buffer &buffer) {
-    Value thread = p.and_(p.readNumber(), kWarpgroupThreads - 1);
+    Value thread = and_(p, mk_thread::ThreadIdOp::create(p), kWarpgroupThreads - 1);
     SmallVector<Value> offsets = p.scalars(op.getOffsets()), strides = byteStrides(p, buffer);
-    Value start =
-        p.add(elementAddress(p, buffer, offsets), p.mul(p.resize(row, p.i64), strides.end()[-2]));
-    start = p.add(start, p.mul(strides.back(), p.resize(column, p.i64)));
+    Value start = add(p, elementAddress(p, buffer, offsets),
+                      mul(p, resize(p, row, p.i64), strides.end()[-2]));
+    start = add(p, start, mul(p, strides.back(), resize(p, column, p.i64)));
     // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
     SmallVector<Value> left = limits(p, buffer, offsets, tile.getShape(), op.getValid());
-    auto from = [&](int64_t d) { return narrow(p, p.sub(p.c64(0), offsets.end()[d - 2])); };
-    p.create<mk_thread::StoreBufferOp>(
-        source, start, strides.end()[-2], strides.back(), row, column, from(0), narrow(p, left[0]),
-        from(1), narrow(p, left[1]), countStoreRows(tile), tile.getElementType(), scope, thread);
+    auto from = [&](int64_t d) { return narrow(p, sub(p, p.c64(0), offsets.end()[d - 2])); };
+    mk_thread::StoreBufferOp::create(p, source, start, strides.end()[-2], strides.back(), row,
+                                     column, from(0), narrow(p, left[0]), from(1),
+                                     narrow(p, left[1]), countStoreRows(tile),
+                                     tile.getElementType(), scope, thread);
   };
-  p.within(staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
+  within(p, staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
 }
 
 static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
@@ -94,13 +95,13 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     awaitReady(p, peer);
     Buffer remote = atPeer(p, to, peer);
     auto [map, isUsable] = peerMap(p, remote, box, peer);
-    usable = isBoundedByBuffer(p, p.and_(isUsable, usable), remote, offsets, shape, op.getValid());
+    usable = isBoundedByBuffer(p, and_(p, isUsable, usable), remote, offsets, shape, op.getValid());
     maps.push_back(map);
     peers.push_back(peer);
     buffers.push_back(remote);
   }
   // Behind what may have failed until here.
-  usable = p.and_(usable, p.isFine());
+  usable = and_(p, usable, isFine(p));
   if (op.getPosted() && p.info.getWarps().getSender()) {
     stageTile(p, op, buffers, /*map=*/Value(), usable);
     postTile(p, op, peers, usable);

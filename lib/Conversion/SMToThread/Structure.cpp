@@ -17,7 +17,7 @@ using namespace mlir::mk_sm;
 
 mk_thread::CopiersAttr sm::makeCopiers(PartitionBuilder &p) {
   WarpsOp warps = p.info.getWarps();
-  return mk_thread::CopiersAttr::get(p.b.getContext(), warps.getNumCopiers(),
+  return mk_thread::CopiersAttr::get(p.getContext(), warps.getNumCopiers(),
                                      p.info.offsetOf("requests"), p.info.offsetOf("posted"),
                                      warps.getBarrier("request"));
 }
@@ -29,10 +29,9 @@ static void emitCopiers(PartitionBuilder &p) {
     if (!op.isByElements() && !llvm::is_contained(sizes, size))
       sizes.push_back(size);
   });
-  auto copy = [&] { p.create<mk_thread::ServeCopiesOp>(sizes, makeCopiers(p)); };
+  auto copy = [&] { mk_thread::ServeCopiesOp::create(p, sizes, makeCopiers(p)); };
   if (p.info.getWarps().getMovers())
-    p.within(p.create<mk_thread::ByWarpsOp>(p.warp, 1, p.info.getWarps().getNumCopiers()).getBody(),
-             copy);
+    within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, p.info.getWarps().getNumCopiers()), copy);
   else
     copy();
 }
@@ -40,34 +39,35 @@ static void emitCopiers(PartitionBuilder &p) {
 static LogicalResult emitProducers(PartitionBuilder &p) {
   WarpsOp warps = p.info.getWarps();
   LogicalResult result = success();
-  auto first = p.create<mk_thread::ByWarpsOp>(p.warp, 0, 0);
+  auto first = mk_thread::ByWarpsOp::create(p, p.warp, 0, 0);
   if (warps.getCopiers())
-    p.within(first.getOtherwise(), [&] { emitCopiers(p); });
-  p.within(first.getBody(), [&] {
+    within(p, first.getOtherwise(), [&] { emitCopiers(p); });
+  within(p, first.getBody(), [&] {
     PartitionBuilder side(p);
     // Copiers come for the first request without looking.
     if (warps.getCopiers())
-      side.ifThen(side.eq(side.lane, 0), [&] {
-        side.storeSharedHere(side.c32(0), side.sharedBase, side.info.offsetOf("posted"));
+      ifThen(side, eq(side, side.lane, 0), [&] {
+        mk_thread::StoreSharedOp::create(side, side.c32(0), side.sharedBase,
+                                         side.info.offsetOf("posted"));
       });
     result = emitSide(side, PartitionKind::Producer);
     if (warps.getCopiers())
-      side.create<mk_thread::DismissCopiersOp>(side.lane, makeCopiers(side));
+      mk_thread::DismissCopiersOp::create(side, side.lane, makeCopiers(side));
   });
   if (warps.getSender()) {
     p.readThread();
-    p.within(p.create<mk_thread::ByWarpsOp>(p.warp, 1, 1).getBody(), [&] { emitSender(p); });
+    within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, 1), [&] { emitSender(p); });
   }
   for (int64_t i = 0; succeeded(result) && i != warps.getNumMovers(); ++i) {
     p.readThread();
     int64_t number = WarpsOp::getMoverWarp(i);
-    p.within(p.create<mk_thread::ByWarpsOp>(p.warp, number, number).getBody(),
-             [&] { result = emitMover(p, i); });
+    within(p, mk_thread::ByWarpsOp::create(p, p.warp, number, number),
+           [&] { result = emitMover(p, i); });
   }
-  p.create<mk_thread::ReportFailureOp>();
+  mk_thread::ReportFailureOp::create(p);
   closeTracks(p);
   if (p.info.keepsCounts)
-    p.arriveAt(p.c32(warps.getBarrier("finish")), p.info.getNumThreads());
+    mk_thread::ArriveOp::create(p, p.c32(warps.getBarrier("finish")), p.info.getNumThreads());
   return result;
 }
 
@@ -76,7 +76,7 @@ static LogicalResult emitConsumers(PartitionBuilder p) {
     return failure();
   if (p.info.getWarps().getSender())
     dismissSender(p);
-  p.create<mk_thread::ReportFailureOp>();
+  mk_thread::ReportFailureOp::create(p);
   endLaunch(p);
   closeTracks(p);
   return success();
@@ -86,26 +86,26 @@ LogicalResult sm::emitKernel(const KernelInfo &info) {
   if (failed(checkTimeline(info)))
     return failure();
   PartitionBuilder p(info);
-  p.b.setInsertionPoint(info.getKernel());
+  p.setInsertionPoint(info.getKernel());
   auto frame = mk_thread::FrameAttr::get(
-      p.b.getContext(), info.params.launch, info.offsetOf("failed"),
+      p.getContext(), info.params.launch, info.offsetOf("failed"),
       info.timed ? info.params.timeline : 0, info.timed ? info.getNumTracks() : 0,
       info.timed ? info.offsetOf("tracks") : 0);
   auto function =
-      p.create<mk_thread::KernelOp>("mk_kernel", info.getNumThreads(), info.params.cluster,
-                                    info.params.bytes, info.getShared().getBytes(), frame);
+      mk_thread::KernelOp::create(p, "mk_kernel", info.getNumThreads(), info.params.cluster,
+                                  info.params.bytes, info.getShared().getBytes(), frame);
   p.enter(function);
-  p.b.setInsertionPointToEnd(&function.getBody().front());
+  p.setInsertionPointToEnd(&function.getBody().front());
   p.readThread();
   beginLaunch(p);
-  auto sides = p.create<mk_thread::SpecializeOp>(p.warp, info.getWarps().getRegistersAttr());
+  auto sides = mk_thread::SpecializeOp::create(p, p.warp, info.getWarps().getRegistersAttr());
   LogicalResult result = success();
-  p.within(sides.getProducers(), [&] { result = emitProducers(p); });
+  within(p, sides.getProducers(), [&] { result = emitProducers(p); });
   if (failed(result))
     return failure();
-  p.within(sides.getConsumers(), [&] { result = emitConsumers(p); });
+  within(p, sides.getConsumers(), [&] { result = emitConsumers(p); });
   // Where waits have failed, others may still send here.
   if (info.params.cluster > 1)
-    p.create<mk_thread::SyncClusterOp>();
+    mk_thread::SyncClusterOp::create(p);
   return result;
 }

@@ -39,7 +39,7 @@ LogicalResult sm::checkTimeline(const KernelInfo &info) {
 
 /// On a track behind those of warpgroups.
 static mk_thread::SpanAttr makeMoverSpan(PartitionBuilder &p, int64_t what) {
-  return mk_thread::SpanAttr::get(p.b.getContext(), what,
+  return mk_thread::SpanAttr::get(p.getContext(), what,
                                   p.info.getNumThreads() / kWarpgroupThreads + p.mover,
                                   kWarpThreads * WarpsOp::getMoverWarp(p.mover));
 }
@@ -59,7 +59,7 @@ static mk_thread::SpanAttr makeSpan(PartitionBuilder &p, int64_t kind, int64_t o
     track = 0;
   else if (p.partition && p.partition.getTeams() > 1)
     track = -1;
-  return mk_thread::SpanAttr::get(p.b.getContext(), what, track, /*thread=*/-1);
+  return mk_thread::SpanAttr::get(p.getContext(), what, track, /*thread=*/-1);
 }
 
 mk_thread::SpanAttr sm::makeWaitSpan(PartitionBuilder &p, int64_t kind, int64_t number) {
@@ -72,13 +72,13 @@ mk_thread::SpanAttr sm::makeWaitSpan(PartitionBuilder &p, int64_t kind, int64_t 
 
 void sm::beginSpan(PartitionBuilder &p, SpanClock clock, Value value) {
   if (auto span = makeSpan(p, 0, 0))
-    p.create<mk_thread::SpanBeginOp>(clock, span, value ? p.resize(value, p.i32) : Value());
+    mk_thread::SpanBeginOp::create(p, clock, span, value ? resize(p, value, p.i32) : Value());
 }
 
 void sm::endSpan(PartitionBuilder &p, SpanClock clock, int64_t kind, int64_t object) {
   bool kept = kind == MK_TIMELINE_ITEM || kind == MK_TIMELINE_PUT;
   if (auto span = makeSpan(p, kind, object))
-    p.create<mk_thread::SpanEndOp>(clock, span, kept);
+    mk_thread::SpanEndOp::create(p, clock, span, kept);
 }
 
 mk_thread::SpanAttr sm::makeSignalSpan(PartitionBuilder &p, Value signal) {
@@ -87,15 +87,15 @@ mk_thread::SpanAttr sm::makeSignalSpan(PartitionBuilder &p, Value signal) {
 
 void sm::recordSignal(PartitionBuilder &p, Value signal, Value element) {
   if (auto span = makeSignalSpan(p, signal))
-    p.create<mk_thread::MomentOp>(span, p.resize(element, p.i32));
+    mk_thread::MomentOp::create(p, span, resize(p, element, p.i32));
 }
 
 void sm::openTracks(PartitionBuilder &p) {
   if (p.info.timed)
-    p.create<mk_thread::TracksOpenOp>(p.isMover() ? makeMoverSpan(p, 0) : mk_thread::SpanAttr());
+    mk_thread::TracksOpenOp::create(p, p.isMover() ? makeMoverSpan(p, 0) : mk_thread::SpanAttr());
 }
 
 void sm::closeTracks(PartitionBuilder &p) {
   if (p.info.timed)
-    p.create<mk_thread::TracksCloseOp>(p.isMover() ? makeMoverSpan(p, 0) : mk_thread::SpanAttr());
+    mk_thread::TracksCloseOp::create(p, p.isMover() ? makeMoverSpan(p, 0) : mk_thread::SpanAttr());
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Ptx.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -24,11 +25,13 @@ static Frame makeFunction(mk_thread::KernelOp kernel) {
   MLIRContext *context = b.getContext();
   Location loc = kernel.getLoc();
   Type i8 = b.getI8Type();
+  mk::SmAttr sm = mk::getSm(kernel);
   Frame frame;
   frame.attr = kernel.getFrame();
   frame.shared = LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(i8, 0),
                                         /*isConstant=*/false, LLVM::Linkage::External, "mk_shared",
-                                        Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+                                        Attribute(), sm.getSwizzleRows() * sm.getChunk(),
+                                        /*addrSpace=*/3);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
                                           {LLVM::LLVMPointerType::get(context)});
   auto function = frame.function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);

@@ -35,7 +35,7 @@ struct Budget {
   Operation *role;
   mk::SmAttr sm = mk::getSm(role);
   int64_t chunk = sm.getChunk();
-  int64_t alignment = 8 * chunk; // of slots: the period of the swizzle
+  int64_t alignment = sm.getSwizzleRows() * chunk; // of slots
   int64_t available = sm.getShared() - alignment - kReservedShared;
   SmallVector<Ring> rings;
 

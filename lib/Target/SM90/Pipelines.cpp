@@ -78,6 +78,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createStageFragmentsPass());
   pm.addPass(mk_thread::createUnrollFragmentsPass());
+  pm.addPass(mk_thread::createExpandBoundsPass());
   pm.addPass(mk_thread::createDispatchWarpsPass());
   pm.addPass(mk_thread::createExpandLaunchPass());
   pm.addPass(mk_thread::createExpandQueuesPass());

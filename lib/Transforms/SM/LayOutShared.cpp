@@ -16,16 +16,16 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 static LogicalResult verifyRing(CreateRingOp ring) {
+  int64_t period = mk::getSm(ring).getSwizzleRows();
   RingType type = ring.getResult().getType();
   if (!type.hasDepth())
     return ring.emitOpError()
            << "declares a ring of unknown depth; mk-sm-size-rings chooses it, or write a number";
   for (Type tile : type.getTiles())
-    if (int64_t rows = cast<RankedTensorType>(tile).getShape().end()[-2]; rows % 8)
-      return ring.emitOpError()
-             << "stages " << tile
-             << ", whose rows are no multiple of 8, the rows of the 128-byte swizzle; the next are "
-             << llvm::alignTo(rows, 8);
+    if (int64_t rows = cast<RankedTensorType>(tile).getShape().end()[-2]; rows % period)
+      return ring.emitOpError() << "stages " << tile << ", whose rows are no multiple of " << period
+                                << ", the rows of the swizzle's period; the next are "
+                                << llvm::alignTo(rows, period);
   return success();
 }
 

@@ -17,6 +17,7 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -177,8 +178,10 @@ bool Overlap::analyse() {
     return false;
   if (getConstantIntValue(loop.getStep()) != 1)
     return giveUp(loop, "has dots in a loop whose step is not 1: count iterations");
-  if (dots.size() > 7)
-    return giveUp(loop, "has more dots than the 7 that can be waited for apart: use larger tiles");
+  if (int64_t most = mk::getSm(loop).getMatrixUnit().getPending(); int64_t(dots.size()) > most)
+    return giveUp(loop, ("has more dots than the " + llvm::Twine(most) +
+                         " that can be waited for apart: use larger tiles")
+                            .str());
   late = dots.pop_back_val();
   for (MmaOp dot : dots)
     if (!analyseEarly(dot))

@@ -21,7 +21,7 @@ static int64_t getPostedBytes(StoreOp store, int64_t chunk) {
 /// What is left for a staging area, if rings have the slots that they need.
 static int64_t getRoom(Operation *role) {
   mk::SmAttr sm = mk::getSm(role);
-  int64_t room = sm.getShared() - 8 * sm.getChunk() - kReservedShared;
+  int64_t room = sm.getShared() - sm.getSwizzleRows() * sm.getChunk() - kReservedShared;
   auto take = [&](Operation *owner) {
     for (const SharedPiece &piece : getSharedPieces(owner))
       room -= piece.getBytes();

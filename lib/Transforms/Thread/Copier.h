@@ -8,7 +8,7 @@
 #ifndef MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
 #define MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
 
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "Expand.h"
 
 namespace mlir::mk_thread {
 
@@ -18,7 +18,7 @@ struct CopyRequest {
   Value rowStride, columnStride; // i64, in bytes
   // Of rows, and of the bytes of a row, [from, left) exist; from here on i32.
   Value rowsFrom, rowsLeft, bytesFrom, bytesLeft;
-  Value rows, chunks; // of the tile; chunks of 128 bytes in a row
+  Value rows, chunks; // of the tile; chunks of a row
   Value size;         // of an element; 0 ends the copiers' work
   Value dest, full;   // the tile in its slot, the barrier that waits for it
 
@@ -38,6 +38,7 @@ struct Copier {
   ArrayRef<int64_t> sizes; // bytes of elements that there are in the kernel
   Value warp, lane;        // the warp among the copiers
   int64_t warps;           // of these
+  int64_t chunkBytes = e.sm.getChunk();
 
   /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
   /// there, but for those that do not begin at a multiple of 4 bytes.

@@ -1,6 +1,6 @@
 //===- CopierRows.cpp - Rows that a warp brings ---------------------------===//
 //
-// A line is 128 bytes of a row, what lies in one chunk; its piece p (of 16 bytes) lies at
+// A line is what lies of a row in one chunk; its piece p (of 16 bytes) lies at
 // p ^ (row % 8). Four lines are an item; warps take items of a chunk in turn, and nobody else
 // touches their bytes. Lines are brought by cp.async, which needs no registers and leaves
 // many under way, in pieces of 16 or 8 bytes where all addresses are aligned so, else of 4.
@@ -11,39 +11,34 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Copier.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 /// Lines from one item of a warp to its next.
 int64_t Copier::getStepLines() { return kItemLines * warps; }
 
 /// The start of the word in which an address lies.
-static Value toWord(Emitter &e, Value address) { return e.and_(address, -4); }
+static Value toWord(Emitter &e, Value address) { return and_(e, address, -4); }
 
 /// Of an i32 that is not negative.
-static Value toI64(Emitter &e, Value value) { return e.resize(value, e.i64); }
+static Value toI64(Emitter &e, Value value) { return resize(e, value, e.i64); }
 
 Value Copier::addressOf(Value row, Value byte) {
-  return e.add(e.add(request.base, toI64(e, byte)), e.mul(toI64(e, row), request.rowStride));
+  return add(e, add(e, request.base, toI64(e, byte)), mul(e, toI64(e, row), request.rowStride));
 }
 
 /// i1: elements of a row lie side by side.
-Value Copier::isDense() {
-  return e.cmp(Predicate::eq, request.columnStride, toI64(e, request.size));
-}
+Value Copier::isDense() { return eq(e, request.columnStride, toI64(e, request.size)); }
 
 Value Copier::exists(Value row) {
-  return e.and_(e.cmp(Predicate::sge, row, request.rowsFrom),
-                e.cmp(Predicate::slt, row, request.rowsLeft));
+  return and_(e, sge(e, row, request.rowsFrom), slt(e, row, request.rowsLeft));
 }
 
 /// i1: some rows begin within a word.
 Value Copier::hasMisalignedRows() {
-  Value low = e.and_(e.or_(request.base, request.rowStride), 3);
-  return e.and_(isDense(), e.cmp(Predicate::ne, low, int64_t(0)));
+  Value low = and_(e, or_(e, request.base, request.rowStride), 3);
+  return and_(e, isDense(), ne(e, low, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,75 +48,71 @@ Value Copier::hasMisalignedRows() {
 /// In pieces of `unit` bytes, of as many rows at once as the lanes suffice for. `whole`: there
 /// is nothing to test.
 void Copier::bringPieces(int64_t unit, bool whole) {
-  int64_t lanes = kChunkBytes / unit, together = 32 / lanes;
-  Value at = e.shl(e.and_(lane, lanes - 1), llvm::Log2_64(unit));
-  Value first = e.add(e.shl(warp, 2), e.shr(lane, llvm::Log2_64(lanes)));
-  Value step = e.mul(request.rowStride, getStepLines());
-  e.forRange(e.c32(0), request.chunks, e.c32(1), [&](Value chunk) {
-    Value byte = e.add(e.shl(chunk, 7), at);
+  int64_t lanes = chunkBytes / unit, together = 32 / lanes;
+  Value at = shl(e, and_(e, lane, lanes - 1), llvm::Log2_64(unit));
+  Value first = add(e, shl(e, warp, 2), shr(e, lane, llvm::Log2_64(lanes)));
+  Value step = mul(e, request.rowStride, getStepLines());
+  forRange(e, request.chunks, [&](Value chunk) {
+    Value byte = add(e, mul(e, chunk, chunkBytes), at);
     // Bytes of the piece that exist in a row, if it does and begins with a word.
-    Value left = e.sub(request.bytesLeft, byte);
-    Value to = e.add(request.dest, e.shl(e.add(e.mul(chunk, request.rows), first), 7));
-    auto loop = scf::ForOp::create(e.b, e.loc, first, request.rows, e.c32(getStepLines()),
+    Value left = sub(e, request.bytesLeft, byte);
+    Value to = add(e, request.dest, mul(e, add(e, mul(e, chunk, request.rows), first), chunkBytes));
+    auto loop = scf::ForOp::create(e, first, request.rows, e.c32(getStepLines()),
                                    ValueRange{addressOf(first, byte), to});
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPointToStart(loop.getBody());
     Value row = loop.getInductionVar(), from = loop.getRegionIterArg(0);
     to = loop.getRegionIterArg(1);
     for (int64_t k = 0; k < kItemLines; k += together) {
-      Value thisRow = e.add(row, k);
-      Value source = k ? e.add(from, e.mul(request.rowStride, k)) : from;
+      Value thisRow = add(e, row, k);
+      Value source = k ? add(e, from, mul(e, request.rowStride, k)) : from;
       Value bytes;
       if (!whole) {
         bytes = left;
         // Of a row without any not even the rest of a word.
         if (unit == 4) {
-          Value rest = e.resize(e.and_(source, 3), e.i32);
-          bytes = e.select(e.cmp(Predicate::sgt, request.bytesLeft, int64_t(0)), e.add(left, rest),
-                           e.c32(0));
+          Value rest = resize(e, and_(e, source, 3), e.i32);
+          bytes = select(e, sgt(e, request.bytesLeft, 0), add(e, left, rest), e.c32(0));
         }
-        bytes = e.minS(e.maxS(bytes, e.c32(0)), e.c32(unit));
+        bytes = minS(e, maxS(e, bytes, 0), unit);
         // Part of a piece counts as an access to all of it: not behind the last row.
-        Value isWhole = e.resize(e.eq(bytes, unit), e.i32);
-        Value last = e.add(e.sub(request.rowsLeft, 1), isWhole);
-        Value isValid = e.and_(e.cmp(Predicate::sge, thisRow, request.rowsFrom),
-                               e.cmp(Predicate::slt, thisRow, last));
+        Value isWhole = resize(e, eq(e, bytes, unit), e.i32);
+        Value last = add(e, sub(e, request.rowsLeft, 1), isWhole);
+        Value isValid = and_(e, sge(e, thisRow, request.rowsFrom), slt(e, thisRow, last));
         Value word = unit == 4 ? toWord(e, source) : source;
-        isValid = e.and_(isValid, e.cmp(Predicate::uge, word, request.start));
-        bytes = e.select(isValid, bytes, e.c32(0));
+        isValid = and_(e, isValid, uge(e, word, request.start));
+        bytes = select(e, isValid, bytes, e.c32(0));
       }
       if (unit == 4)
         source = toWord(e, source);
-      Value place = e.xor_(e.shl(e.and_(thisRow, 7), 4), at);
-      Value dest = e.add(e.add(to, place), k * kChunkBytes);
-      e.create<NVVM::CpAsyncOp>(
-          e.pointer(dest), e.pointer(source), unit,
+      Value place = xor_(e, swizzle(e, thisRow), at);
+      Value dest = add(e, add(e, to, place), k * chunkBytes);
+      NVVM::CpAsyncOp::create(
+          e, toPointer(e, dest), toPointer(e, source), unit,
           unit == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA, bytes);
     }
-    scf::YieldOp::create(e.b, e.loc,
-                         ValueRange{e.add(from, step), e.add(to, getStepLines() * kChunkBytes)});
+    scf::YieldOp::create(e, e.getLoc(),
+                         ValueRange{add(e, from, step), add(e, to, getStepLines() * chunkBytes)});
   });
 }
 
 void Copier::start() {
-  e.ifThen(isDense(), [&] {
-    Value low = e.or_(request.base, request.rowStride);
-    auto isAligned = [&](int64_t bytes) {
-      return e.cmp(Predicate::eq, e.and_(low, bytes - 1), int64_t(0));
-    };
+  ifThen(e, isDense(), [&] {
+    Value low = or_(e, request.base, request.rowStride);
+    auto isAligned = [&](int64_t bytes) { return eq(e, and_(e, low, bytes - 1), 0); };
     auto inWords = [&] {
-      Value whole = e.and_(e.cmp(Predicate::sge, request.rowsLeft, request.rows),
-                           e.cmp(Predicate::sge, request.bytesLeft, e.shl(request.chunks, 7)));
-      whole = e.and_(whole, e.eq(e.or_(request.rowsFrom, request.bytesFrom), 0));
-      whole = e.and_(whole, e.cmp(Predicate::uge, toWord(e, request.base), request.start));
-      e.ifThenElse(
-          whole, [&] { bringPieces(4, true); }, [&] { bringPieces(4, false); });
+      Value whole = and_(e, sge(e, request.rowsLeft, request.rows),
+                         sge(e, request.bytesLeft, mul(e, request.chunks, chunkBytes)));
+      whole = and_(e, whole, eq(e, or_(e, request.rowsFrom, request.bytesFrom), 0));
+      whole = and_(e, whole, uge(e, toWord(e, request.base), request.start));
+      ifThenElse(
+          e, whole, [&] { bringPieces(4, true); }, [&] { bringPieces(4, false); });
     };
-    e.ifThenElse(
-        isAligned(16), [&] { bringPieces(16, false); },
+    ifThenElse(
+        e, isAligned(16), [&] { bringPieces(16, false); },
         [&] {
-          e.ifThenElse(
-              isAligned(8), [&] { bringPieces(8, false); }, inWords);
+          ifThenElse(
+              e, isAligned(8), [&] { bringPieces(8, false); }, inWords);
         });
   });
 }
@@ -133,65 +124,65 @@ void Copier::start() {
 /// The word behind what was brought of a line, without what does not exist: of the lane's own among
 /// the lines of kRoundItems items of the warp, from the one with row `first` on.
 Value Copier::loadEnd(Value chunk, Value first) {
-  Value item = e.add(e.mul(e.shr(lane, 2), warps), warp);
-  Value row = e.add(first, e.add(e.shl(item, 2), e.and_(lane, 3)));
-  Value byte = e.shl(e.add(chunk, 1), 7); // behind the line
+  Value item = add(e, mul(e, shr(e, lane, 2), warps), warp);
+  Value row = add(e, first, add(e, shl(e, item, 2), and_(e, lane, 3)));
+  Value byte = mul(e, add(e, chunk, 1), chunkBytes); // behind the line
   Value behind = addressOf(row, byte), word = toWord(e, behind);
   // What exists of the word's bytes; those behind the line are not looked at.
-  Value left = e.add(e.sub(request.bytesLeft, byte), e.resize(e.and_(behind, 3), e.i32));
-  Value isValid = e.and_(exists(row), e.cmp(Predicate::slt, row, request.rows));
-  isValid = e.and_(isValid, e.cmp(Predicate::sgt, left, int64_t(0)));
-  Value isLast = e.cmp(Predicate::eq, e.add(row, 1), request.rowsLeft);
-  isValid = e.and_(isValid, e.or_(e.not_(isLast), e.cmp(Predicate::sge, left, 4)));
-  isValid = e.and_(isValid, e.cmp(Predicate::uge, word, request.start));
-  isValid = e.and_(isValid, e.cmp(Predicate::slt, chunk, request.chunks));
-  Value end = e.loadWords(e.i32, word, 4, e.resize(isValid, e.i32), e.c32(0))[0];
+  Value left = add(e, sub(e, request.bytesLeft, byte), resize(e, and_(e, behind, 3), e.i32));
+  Value isValid = and_(e, exists(row), slt(e, row, request.rows));
+  isValid = and_(e, isValid, sgt(e, left, 0));
+  Value isLast = eq(e, add(e, row, 1), request.rowsLeft);
+  isValid = and_(e, isValid, or_(e, xor_(e, isLast, e.cbool(true)), sge(e, left, 4)));
+  isValid = and_(e, isValid, uge(e, word, request.start));
+  isValid = and_(e, isValid, slt(e, chunk, request.chunks));
+  Value end = LoadOp::create(e, e.i32, word, 4, resize(e, isValid, e.i32), e.c32(0)).getResult(0);
   // In bits, up to 24 of them to be kept.
-  Value keep = e.shl(e.minS(e.maxS(left, e.c32(0)), e.c32(3)), 3);
-  Value mask = e.sub(arith::ShLIOp::create(e.b, e.loc, e.c32(1), keep), 1);
-  return e.select(e.cmp(Predicate::sge, left, 4), end, e.and_(end, mask));
+  Value keep = shl(e, minS(e, maxS(e, left, 0), 3), 3);
+  Value mask = sub(e, arith::ShLIOp::create(e, e.c32(1), keep), 1);
+  return select(e, sge(e, left, 4), end, and_(e, end, mask));
 }
 
 /// Moves each line to its place. A lane reads and writes one piece of a line, its own; the word
 /// behind that comes from the next lane, or is the line's end.
 void Copier::shiftRows(function_ref<void()> arrive) {
   int64_t roundRows = kRoundItems * getStepLines();
-  Value piece = e.and_(lane, 7), line = e.shr(lane, 3);
-  Value isLast = e.eq(piece, 7);
-  Value rounds = e.mul(request.chunks, e.divU(e.add(request.rows, roundRows - 1), roundRows));
+  Value piece = and_(e, lane, 7), line = shr(e, lane, 3);
+  Value isLast = eq(e, piece, 7);
+  Value rounds = mul(e, request.chunks, divU(e, add(e, request.rows, roundRows - 1), roundRows));
   Value early = loadEnd(e.c32(0), e.c32(0));
   arrive();
-  auto loop = scf::ForOp::create(e.b, e.loc, e.c32(0), rounds, e.c32(1),
-                                 ValueRange{e.c32(0), e.c32(0), early});
+  auto loop =
+      scf::ForOp::create(e, e.c32(0), rounds, e.c32(1), ValueRange{e.c32(0), e.c32(0), early});
   {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPointToStart(loop.getBody());
     Value chunk = loop.getRegionIterArg(0), first = loop.getRegionIterArg(1);
     Value ends = loop.getRegionIterArg(2);
-    Value next = e.add(first, roundRows);
-    Value wraps = e.cmp(Predicate::sge, next, request.rows);
-    Value nextChunk = e.add(chunk, e.resize(wraps, e.i32));
-    next = e.select(wraps, e.c32(0), next);
+    Value next = add(e, first, roundRows);
+    Value wraps = sge(e, next, request.rows);
+    Value nextChunk = add(e, chunk, resize(e, wraps, e.i32));
+    next = select(e, wraps, e.c32(0), next);
     Value later = loadEnd(nextChunk, next);
-    Value start = e.add(request.dest, e.shl(e.mul(chunk, request.rows), 7));
-    Value limit = e.minS(e.add(first, roundRows), request.rows);
-    Value low = e.resize(request.base, e.i32), step = e.resize(request.rowStride, e.i32);
-    auto items = scf::ForOp::create(e.b, e.loc, e.add(first, e.shl(warp, 2)), limit,
-                                    e.c32(getStepLines()), ValueRange{line});
-    e.b.setInsertionPointToStart(items.getBody());
-    Value row = e.add(items.getInductionVar(), line), holder = items.getRegionIterArg(0);
-    Value at = e.add(e.add(start, e.shl(row, 7)), e.shl(e.and_(e.xor_(piece, row), 7), 4));
-    SmallVector<Value> words = e.loadWords({e.i32, e.i32, e.i32, e.i32}, at, 16);
-    Value behind = e.shuffle("down", words[0], e.c32(1));
-    words.push_back(e.select(isLast, e.shuffle("idx", ends, holder), behind));
-    Value bits = e.shl(e.add(low, e.mul(row, step)), 3); // modulo 32
+    Value start = add(e, request.dest, mul(e, mul(e, chunk, request.rows), chunkBytes));
+    Value limit = minS(e, add(e, first, roundRows), request.rows);
+    Value low = resize(e, request.base, e.i32), step = resize(e, request.rowStride, e.i32);
+    auto items = scf::ForOp::create(e, add(e, first, shl(e, warp, 2)), limit, e.c32(getStepLines()),
+                                    ValueRange{line});
+    e.setInsertionPointToStart(items.getBody());
+    Value row = add(e, items.getInductionVar(), line), holder = items.getRegionIterArg(0);
+    Value at = add(e, add(e, start, mul(e, row, chunkBytes)), swizzle(e, xor_(e, piece, row)));
+    SmallVector<Value> words = LoadOp::create(e, SmallVector<Type>(4, e.i32), at, 16).getResults();
+    Value behind = shuffle(e, "down", words[0], e.c32(1));
+    words.push_back(select(e, isLast, shuffle(e, "idx", ends, holder), behind));
+    Value bits = shl(e, add(e, low, mul(e, row, step)), 3); // modulo 32
     SmallVector<Value> shifted;
     for (int64_t k = 0; k < 4; ++k)
-      shifted.push_back(LLVM::FshrOp::create(e.b, e.loc, e.i32, words[k + 1], words[k], bits));
-    e.storeWords(shifted, at, 16);
-    scf::YieldOp::create(e.b, e.loc, e.add(holder, kItemLines));
-    e.b.setInsertionPointToEnd(loop.getBody());
-    scf::YieldOp::create(e.b, e.loc, ValueRange{nextChunk, next, later});
+      shifted.push_back(LLVM::FshrOp::create(e, e.i32, words[k + 1], words[k], bits));
+    StoreOp::create(e, shifted, at, 16);
+    scf::YieldOp::create(e, add(e, holder, kItemLines));
+    e.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(e, ValueRange{nextChunk, next, later});
   }
 }
 
@@ -203,63 +194,62 @@ void Copier::shiftRows(function_ref<void()> arrive) {
 void Copier::copyPiece(int64_t size, Value row, Value byte, Value to) {
   Value isRow = exists(row);
   Type type = size == 4 ? e.i32 : e.i16;
-  Value from = e.add(addressOf(row, e.c32(0)),
-                     e.mul(toI64(e, e.shr(byte, llvm::Log2_64(size))), request.columnStride));
-  auto loop = scf::ForOp::create(e.b, e.loc, byte, e.add(byte, 16), e.c32(4), from);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
+  Value from = add(e, addressOf(row, e.c32(0)),
+                   mul(e, toI64(e, shr(e, byte, llvm::Log2_64(size))), request.columnStride));
+  auto loop = scf::ForOp::create(e, byte, add(e, byte, 16), e.c32(4), from);
+  OpBuilder::InsertionGuard guard(e);
+  e.setInsertionPointToStart(loop.getBody());
   Value word = e.c32(0);
   from = loop.getRegionIterArg(0);
   for (int64_t k = 0; k < 4; k += size) {
-    Value at = e.add(loop.getInductionVar(), k);
-    Value isValid = e.and_(isRow, e.cmp(Predicate::sge, at, request.bytesFrom));
-    isValid = e.and_(isValid, e.cmp(Predicate::slt, at, request.bytesLeft));
-    Value element = e.loadWords(type, from, size, e.resize(isValid, e.i32), e.cint(type, 0))[0];
-    word = e.or_(word, e.shl(e.resize(element, e.i32), 8 * k));
-    from = e.add(from, request.columnStride);
+    Value at = add(e, loop.getInductionVar(), k);
+    Value isValid = and_(e, isRow, sge(e, at, request.bytesFrom));
+    isValid = and_(e, isValid, slt(e, at, request.bytesLeft));
+    Value element = LoadOp::create(e, type, from, size, resize(e, isValid, e.i32), e.cint(type, 0))
+                        .getResult(0);
+    word = or_(e, word, shl(e, resize(e, element, e.i32), 8 * k));
+    from = add(e, from, request.columnStride);
   }
-  e.storeWords(word, e.add(to, e.and_(loop.getInductionVar(), 15)), 4);
-  scf::YieldOp::create(e.b, e.loc, from);
+  StoreOp::create(e, word, add(e, to, and_(e, loop.getInductionVar(), 15)), 4);
+  scf::YieldOp::create(e, from);
 }
 
 /// i1: the piece at a byte of a row was not brought, or not as it is to be.
 Value Copier::isIncomplete(Value row, Value byte) {
   // The word in which a row begins may begin in front of the argument.
-  Value cut = e.cmp(Predicate::ult, toWord(e, addressOf(row, byte)), request.start);
+  Value cut = ult(e, toWord(e, addressOf(row, byte)), request.start);
   // The end of the last row: a word of it, when shifted, may be in two pieces.
-  Value isLast = e.cmp(Predicate::eq, e.add(row, 1), request.rowsLeft);
-  isLast = e.and_(isLast, e.cmp(Predicate::sgt, e.add(byte, 16 + 4), request.bytesLeft));
-  Value some = e.and_(e.and_(exists(row), e.cmp(Predicate::slt, byte, request.bytesLeft)),
-                      e.or_(cut, isLast));
-  return e.or_(e.or_(some, e.cmp(Predicate::slt, byte, request.bytesFrom)), e.not_(isDense()));
+  Value isLast = eq(e, add(e, row, 1), request.rowsLeft);
+  isLast = and_(e, isLast, sgt(e, add(e, byte, 16 + 4), request.bytesLeft));
+  Value some = and_(e, and_(e, exists(row), slt(e, byte, request.bytesLeft)), or_(e, cut, isLast));
+  return or_(e, or_(e, some, slt(e, byte, request.bytesFrom)), xor_(e, isDense(), e.cbool(true)));
 }
 
 /// i1: some piece may be.
 Value Copier::mayBeIncomplete() {
-  Value front = e.cmp(Predicate::ne, request.bytesFrom, int64_t(0));
+  Value front = ne(e, request.bytesFrom, 0);
   // No row comes before the first that exists.
-  Value cut =
-      e.cmp(Predicate::ult, toWord(e, addressOf(request.rowsFrom, e.c32(0))), request.start);
-  Value end = e.and_(e.cmp(Predicate::sle, request.rowsLeft, request.rows),
-                     e.cmp(Predicate::slt, request.bytesLeft, e.add(e.shl(request.chunks, 7), 4)));
-  return e.or_(e.or_(front, cut), e.or_(end, e.not_(isDense())));
+  Value cut = ult(e, toWord(e, addressOf(request.rowsFrom, e.c32(0))), request.start);
+  Value end = and_(e, sle(e, request.rowsLeft, request.rows),
+                   slt(e, request.bytesLeft, add(e, mul(e, request.chunks, chunkBytes), 4)));
+  return or_(e, or_(e, front, cut), or_(e, end, xor_(e, isDense(), e.cbool(true))));
 }
 
 void Copier::completePieces() {
-  Value line = e.shr(lane, 3), piece = e.and_(lane, 7);
-  e.forRange(e.c32(0), request.chunks, e.c32(1), [&](Value chunk) {
-    Value byte = e.add(e.shl(chunk, 7), e.shl(piece, 4));
-    Value start = e.add(request.dest, e.shl(e.mul(chunk, request.rows), 7));
-    e.forRange(e.shl(warp, 2), request.rows, e.c32(getStepLines()), [&](Value item) {
-      Value row = e.add(item, line);
-      Value to = e.add(e.add(start, e.shl(row, 7)), e.shl(e.and_(e.xor_(piece, row), 7), 4));
-      e.ifThen(isIncomplete(row, byte), [&] {
+  Value line = shr(e, lane, 3), piece = and_(e, lane, 7);
+  forRange(e, request.chunks, [&](Value chunk) {
+    Value byte = add(e, mul(e, chunk, chunkBytes), shl(e, piece, 4));
+    Value start = add(e, request.dest, mul(e, mul(e, chunk, request.rows), chunkBytes));
+    forRange(e, shl(e, warp, 2), request.rows, e.c32(getStepLines()), [&](Value item) {
+      Value row = add(e, item, line);
+      Value to = add(e, add(e, start, mul(e, row, chunkBytes)), swizzle(e, xor_(e, piece, row)));
+      ifThen(e, isIncomplete(row, byte), [&] {
         for (int64_t size : sizes) {
           auto copy = [&] { copyPiece(size, row, byte, to); };
           if (sizes.size() == 1)
             copy();
           else
-            e.ifThen(e.eq(request.size, size), copy);
+            ifThen(e, eq(e, request.size, size), copy);
         }
       });
     });
@@ -268,12 +258,12 @@ void Copier::completePieces() {
 
 void Copier::finish(function_ref<void()> arrive) {
   if (llvm::any_of(sizes, [](int64_t size) { return size < 4; }))
-    e.ifThenElse(
-        hasMisalignedRows(), [&] { shiftRows(arrive); }, arrive);
+    ifThenElse(
+        e, hasMisalignedRows(), [&] { shiftRows(arrive); }, arrive);
   else
     arrive();
-  e.ifThen(mayBeIncomplete(), [&] {
-    e.syncWarp();
+  ifThen(e, mayBeIncomplete(), [&] {
+    SyncWarpOp::create(e);
     completePieces();
   });
 }

@@ -3,22 +3,21 @@
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 /// Registers change hands once, at the top; roles are told apart inside, so that ptxas sees one
 /// reallocation.
 static void specialize(SpecializeOp op, Emitter &e) {
   auto run = [&](bool consumes, Region &region) {
     if (auto registers = op.getRegisters())
-      e.create<SetRegistersOp>((*registers)[consumes], /*more=*/consumes);
+      SetRegistersOp::create(e, (*registers)[consumes], /*more=*/consumes);
     bool defers =
         region.walk([](FailUnlessOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (!defers)
       region.walk([](ReportFailureOp report) { report.erase(); });
     moveRegion(region, e);
   };
-  e.ifThenElse(
-      e.eq(e.shr(op.getWarp(), 2), 0), [&] { run(false, op.getProducers()); },
+  ifThenElse(
+      e, eq(e, shr(e, op.getWarp(), 2), 0), [&] { run(false, op.getProducers()); },
       [&] { run(true, op.getConsumers()); });
 }
 
@@ -39,35 +38,35 @@ static void branchOnWarp(ByWarpsOp op, Emitter &e) {
   int64_t first = op.getFirst(), last = op.getLast();
   Value mine;
   if (first == last)
-    mine = e.eq(op.getWarp(), first);
+    mine = eq(e, op.getWarp(), first);
   else if (first <= findLowest(op))
-    mine = e.cmp(Predicate::ult, op.getWarp(), last + 1);
+    mine = ult(e, op.getWarp(), last + 1);
   else
-    mine = e.cmp(Predicate::ult, e.sub(op.getWarp(), first), last - first + 1);
+    mine = ult(e, sub(e, op.getWarp(), first), last - first + 1);
   if (op.getOtherwise().empty())
-    return e.ifThen(mine, [&] { moveRegion(op.getBody(), e); });
-  e.ifThenElse(
-      mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
+    return ifThen(e, mine, [&] { moveRegion(op.getBody(), e); });
+  ifThenElse(
+      e, mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
 }
 
 static void branchOnCta(ByCtasOp op, Emitter &e) {
   ArrayRef<int64_t> ranges = op.getRanges();
   Value any;
   for (size_t i = 0; i != ranges.size(); i += 2) {
-    Value inside = e.cmp(Predicate::ult, e.sub(op.getCta(), ranges[i]), ranges[i + 1]);
-    any = any ? e.or_(any, inside) : inside;
+    Value inside = ult(e, sub(e, op.getCta(), ranges[i]), ranges[i + 1]);
+    any = any ? or_(e, any, inside) : inside;
   }
-  e.ifThen(any, [&] { moveRegion(op.getBody(), e); });
+  ifThen(e, any, [&] { moveRegion(op.getBody(), e); });
 }
 
 static void runOnce(ElectOp op, Emitter &e) {
   if (op.getBarrier())
-    e.barrier(op.getBarrier(), *op.getThreads());
+    SyncOp::create(e, op.getBarrier(), *op.getThreads());
   else
-    e.syncWarp();
-  e.ifThen(e.eq(op.getThread(), 0), [&] { moveRegion(op.getBody(), e); });
+    SyncWarpOp::create(e);
+  ifThen(e, eq(e, op.getThread(), 0), [&] { moveRegion(op.getBody(), e); });
   if (!op.getBarrier())
-    e.syncWarp();
+    SyncWarpOp::create(e);
 }
 
 void mk_thread::dispatchWarps(ModuleOp module) {

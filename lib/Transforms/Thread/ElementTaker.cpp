@@ -26,7 +26,7 @@ Operation *ElementTaker::getDemanded(Value tile) {
 
 Value ElementTaker::find(Value tile, unsigned i) {
   Value value = known.lookup({tile, i});
-  Region *here = e.b.getInsertionBlock()->getParent();
+  Region *here = e.getInsertionBlock()->getParent();
   return value && value.getParentRegion()->isAncestor(here) ? value : Value();
 }
 
@@ -55,7 +55,7 @@ void ElementTaker::load(Value tile, ArrayRef<unsigned> elements) {
   llvm::sort(missing);
   IRMapping map;
   for (Operation &inner : llvm::make_range(op->getBlock()->begin(), op->getIterator()))
-    e.b.clone(inner, map);
+    e.clone(inner, map);
   auto at = [&](Value value) { return map.lookupOrDefault(value); };
   auto all = [&](ValueRange values) { return llvm::map_to_vector(values, at); };
   SmallVector<Type> types(missing.size(), op->getResult(0).getType());
@@ -65,14 +65,14 @@ void ElementTaker::load(Value tile, ArrayRef<unsigned> elements) {
     bool whole = missing.size() % run == 0;
     for (auto [k, i] : llvm::enumerate(missing))
       whole &= i % run == int64_t(k % run) && i == missing[k - k % run] + int32_t(k % run);
-    loaded = e.create<LoadElementsOp>(
-        types, missing, load.getTile(), at(load.getStart()), all(load.getStrides()),
+    loaded = LoadElementsOp::create(
+        e, types, missing, load.getTile(), at(load.getStart()), all(load.getStrides()),
         all(load.getOffsets()), all(load.getLimits()), load.getPad() ? at(load.getPad()) : Value(),
         whole && load.getTogether() ? at(load.getTogether()) : Value(), at(load.getThread()));
   } else {
     auto reload = cast<ReloadElementsOp>(op);
-    loaded = e.create<ReloadElementsOp>(types, missing, reload.getTile(), at(reload.getAddress()),
-                                        reload.getStep(), at(reload.getExists()));
+    loaded = ReloadElementsOp::create(e, types, missing, reload.getTile(), at(reload.getAddress()),
+                                      reload.getStep(), at(reload.getExists()));
   }
   // What comes with others may be there.
   for (auto [i, value] : llvm::zip(missing, loaded->getResults()))
@@ -118,7 +118,7 @@ Value ElementTaker::take(Operation *op, Value tile, unsigned i) {
     // A row's divisor is inverted once.
     bool isShared =
         isa<arith::DivFOp>(op) && operands[0].getType().isF32() && isBroadcast(op->getOperand(1));
-    known[{tile, i}] = isShared ? Value(e.create<LLVM::FMulOp>(operands[0], invert(operands[1])))
+    known[{tile, i}] = isShared ? Value(LLVM::FMulOp::create(e, operands[0], invert(operands[1])))
                                 : compute(e, op, operands);
   }
   return known.lookup({tile, i});
@@ -137,18 +137,18 @@ bool ElementTaker::takePair(Operation *op, Value tile, unsigned i) {
     return false;
   Value low = take(source, first), high = take(source, first + 1), pair;
   if (isFp8(to))
-    pair = e.create<LLVM::BitcastOp>(VectorType::get(2, e.i8), e.create<ToFp8Op>(to, low, high));
+    pair = LLVM::BitcastOp::create(e, VectorType::get(2, e.i8), ToFp8Op::create(e, to, low, high));
   else // The first operand becomes the upper half.
-    pair = e.intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",
-                       VectorType::get(2, to), {high, low});
+    pair = intrinsic(e, to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",
+                     VectorType::get(2, to), {high, low});
   for (unsigned k : {0u, 1u})
-    known[{tile, first + k}] = e.create<LLVM::ExtractElementOp>(pair, e.c32(k));
+    known[{tile, first + k}] = LLVM::ExtractElementOp::create(e, pair, e.c32(k));
   return true;
 }
 
 Value ElementTaker::invert(Value x) {
   Value &inverse = inverses[x];
-  if (!inverse || inverse.getParentBlock() != e.b.getInsertionBlock())
-    inverse = e.create<ApproximateOp>(Approximation::Rcp, x);
+  if (!inverse || inverse.getParentBlock() != e.getInsertionBlock())
+    inverse = ApproximateOp::create(e, Approximation::Rcp, x);
   return inverse;
 }

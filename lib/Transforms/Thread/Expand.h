@@ -2,7 +2,12 @@
 #ifndef MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
 #define MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
 
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Control.h"
+#include "mkernel/Dialect/Thread/Elementwise.h"
+#include "mkernel/Dialect/Thread/Integers.h"
+#include "mkernel/Dialect/Thread/Launch.h"
+#include "mkernel/Dialect/Thread/Memory.h"
+#include "mkernel/Dialect/Thread/Warps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::mk_thread {
@@ -18,8 +23,8 @@ void replaceEach(ModuleOp module, function_ref<SmallVector<Value>(OpT, Emitter &
     Emitter emitter(module.getContext(), kernel.getLoc());
     emitter.enter(kernel);
     for (OpT op : ops) {
-      emitter.loc = op.getLoc();
-      emitter.b.setInsertionPoint(op);
+      emitter.setLoc(op.getLoc());
+      emitter.setInsertionPoint(op);
       op->replaceAllUsesWith(emit(op, emitter));
       op.erase();
     }
@@ -37,12 +42,13 @@ inline void moveRegion(Region &region, Emitter &e, ValueRange arguments = {}) {
   Block &block = region.front();
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
     argument.replaceAllUsesWith(value);
-  e.b.getInsertionBlock()->getOperations().splice(e.b.getInsertionPoint(), block.getOperations());
+  e.getInsertionBlock()->getOperations().splice(e.getInsertionPoint(), block.getOperations());
 }
 
 // What passes do with a module or with each kernel in it; the file has the name.
 void dispatchWarps(ModuleOp module);
 void expandAccesses(ModuleOp module);
+void expandBounds(ModuleOp module);
 void expandChannels(ModuleOp module);
 void expandCommands(ModuleOp module);
 void expandCopiers(ModuleOp module);

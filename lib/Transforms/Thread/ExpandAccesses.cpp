@@ -10,7 +10,6 @@
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 namespace {
 /// Where elements lie in memory, and which exist.
@@ -24,29 +23,28 @@ public:
   Value exists(const Place &place, bool run) {
     Value all;
     for (int64_t d = 0, n = tile.getRank() - run; d < n; ++d) {
-      Value index = e.add(place.base[d], place.offset[d]);
+      Value index = add(e, place.base[d], place.offset[d]);
       std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
-      Value inside = limit && *limit >= tile.getDimSize(d)
-                         ? e.cbool(true)
-                         : e.cmp(Predicate::slt, index, op.getLimits()[d]);
+      Value inside =
+          limit && *limit >= tile.getDimSize(d) ? e.cbool(true) : slt(e, index, op.getLimits()[d]);
       std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
       if (!offset || *offset < 0)
-        inside =
-            e.and_(inside, e.cmp(Predicate::sge, e.add(index, op.getOffsets()[d]), int64_t(0)));
-      all = all ? e.and_(all, inside) : inside;
+        inside = and_(e, inside, sge(e, add(e, index, op.getOffsets()[d]), 0));
+      all = all ? and_(e, all, inside) : inside;
     }
     if (place.exists)
-      all = all ? e.and_(all, place.exists) : place.exists;
+      all = all ? and_(e, all, place.exists) : place.exists;
     return all ? all : e.cbool(true);
   }
   Value address(const Place &place) {
     Value at = op.getStart();
     int64_t rank = tile.getRank();
     for (int64_t d = 0; d < rank; ++d)
-      at = e.add(
-          at, e.mul(e.add(place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
+      at = add(
+          e, at,
+          mul(e, add(e, place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
     // A tile of one element has no dimension.
-    return rank ? e.add(at, e.mul(op.getStrides().back(), place.offset.back())) : at;
+    return rank ? add(e, at, mul(e, op.getStrides().back(), place.offset.back())) : at;
   }
   Place at(unsigned i) { return places.at(i); }
 
@@ -68,24 +66,26 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int
                                     ArrayRef<Value> pad) {
   SmallVector<Value> start(pad);
   if (bytes == 1)
-    start[0] = e.resize(start[0], e.i16);
+    start[0] = resize(e, start[0], e.i16);
+  Value condition = resize(e, exists, e.i32);
   SmallVector<Value> result =
-      e.loadWords(TypeRange(ValueRange(start)), address, bytes, e.resize(exists, e.i32), start);
+      LoadOp::create(e, ValueRange(start).getTypes(), address, bytes, condition, start)
+          .getResults();
   if (bytes == 1)
-    result[0] = e.resize(result[0], e.i8);
+    result[0] = resize(e, result[0], e.i8);
   return result;
 }
 
-static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
+static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
   Access<LoadElementsOp> access(op, e);
   Type element = getRegisterType(access.getTile().getElementType());
   int64_t size = getElementBytes(element);
-  Type bits = e.b.getIntegerType(8 * size);
+  Type bits = e.getIntegerType(8 * size);
   bool isBit = element.isInteger(1);
   auto convert = [&](Value value, Type type) -> Value {
     if (isBit)
-      return e.resize(value, type);
-    return value.getType() == type ? value : Value(e.create<LLVM::BitcastOp>(type, value));
+      return resize(e, value, type);
+    return value.getType() == type ? value : Value(LLVM::BitcastOp::create(e, type, value));
   };
   Value pad = op.getPad() ? convert(op.getPad(), bits) : e.cint(bits, 0);
   auto singly = [&] {
@@ -101,7 +101,7 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
     return singly();
   int64_t run = getRun(access.getTile());
   auto inRuns = [&] {
-    SmallVector<Value> padWords = e.pack(SmallVector<Value>(run, pad));
+    SmallVector<Value> padWords = pack(e, SmallVector<Value>(run, pad));
     SmallVector<Value> result;
     for (size_t k = 0; k < op.getWhich().size(); k += run) {
       Place where = access.at(op.getWhich()[k]);
@@ -111,13 +111,13 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
         for (Value value : loaded)
           result.push_back(convert(value, element));
       else
-        llvm::append_range(result, e.unpack(loaded, element, run));
+        llvm::append_range(result, unpack(e, loaded, element, run));
     }
     return result;
   };
-  SmallVector<Value> words = e.choose(
-      op.getTogether(), [&] { return e.pack(inRuns()); }, [&] { return e.pack(singly()); });
-  return size == 4 ? words : e.unpack(words, element, op.getNumResults());
+  SmallVector<Value> words = choose(
+      e, op.getTogether(), [&] { return pack(e, inRuns()); }, [&] { return pack(e, singly()); });
+  return size == 4 ? words : unpack(e, words, element, op.getNumResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,22 +129,22 @@ static void copyInElements(CopyElementsOp op, Emitter &e) {
   constexpr int64_t kLanes = 32;
   int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
   auto bring = [&](int64_t first) {
-    Value index = e.add(e.resize(op.getLane(), e.i64), first);
-    Value exists = e.and_(e.cmp(Predicate::slt, index, op.getLimit()),
-                          e.cmp(Predicate::sge, e.add(index, op.getOffset()), int64_t(0)));
-    Value from = e.add(op.getStart(), e.mul(index, op.getStride()));
-    Value to = e.add(op.getDest(), e.resize(e.mul(index, size), e.i32));
-    e.create<NVVM::CpAsyncOp>(e.pointer(to), e.pointer(from), size, NVVM::LoadCacheModifierKind::CA,
-                              e.select(exists, e.c32(size), e.c32(0)));
+    Value index = add(e, resize(e, op.getLane(), e.i64), first);
+    Value exists = and_(e, slt(e, index, op.getLimit()), sge(e, add(e, index, op.getOffset()), 0));
+    Value from = add(e, op.getStart(), mul(e, index, op.getStride()));
+    Value to = add(e, op.getDest(), resize(e, mul(e, index, size), e.i32));
+    NVVM::CpAsyncOp::create(e, toPointer(e, to), toPointer(e, from), size,
+                            NVVM::LoadCacheModifierKind::CA,
+                            select(e, exists, e.c32(size), e.c32(0)));
   };
   for (int64_t first = 0; first < count; first += kLanes)
     if (count - first >= kLanes)
       bring(first);
     else
-      e.ifThen(e.cmp(Predicate::slt, op.getLane(), count - first), [&] { bring(first); });
-  e.create<NVVM::CpAsyncMBarrierArriveOp>(e.pointer(op.getBarrier()));
+      ifThen(e, slt(e, op.getLane(), count - first), [&] { bring(first); });
+  NVVM::CpAsyncMBarrierArriveOp::create(e, toPointer(e, op.getBarrier()));
   // Before one of them says that nothing more will be copied.
-  e.syncWarp();
+  SyncWarpOp::create(e);
 }
 
 static void copyList(CopyElementsOp op, Emitter &e) {
@@ -152,16 +152,15 @@ static void copyList(CopyElementsOp op, Emitter &e) {
   int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
   if (size * count % kBulk)
     return copyInElements(op, e);
-  Value whole = e.and_(e.cmp(Predicate::sge, op.getLimit(), count),
-                       e.cmp(Predicate::sge, op.getOffset(), int64_t(0)));
-  whole = e.and_(whole, e.cmp(Predicate::eq, op.getStride(), size));
-  whole = e.and_(whole, e.cmp(Predicate::eq, e.and_(op.getStart(), kBulk - 1), int64_t(0)));
-  e.ifThenElse(
-      whole,
+  Value whole = and_(e, sge(e, op.getLimit(), count), sge(e, op.getOffset(), 0));
+  whole = and_(e, whole, eq(e, op.getStride(), size));
+  whole = and_(e, whole, eq(e, and_(e, op.getStart(), kBulk - 1), 0));
+  ifThenElse(
+      e, whole,
       [&] {
-        e.ifElected([&] {
-          e.create<BarrierExpectOp>(op.getBarrier(), size * count);
-          e.create<CopyBulkOp>(op.getStart(), op.getDest(), e.c32(size * count), op.getBarrier());
+        ifElected(e, [&] {
+          BarrierExpectOp::create(e, op.getBarrier(), size * count);
+          CopyBulkOp::create(e, op.getStart(), op.getDest(), e.c32(size * count), op.getBarrier());
         });
       },
       [&] { copyInElements(op, e); });
@@ -174,24 +173,25 @@ static SmallVector<Value> readList(ReadElementsOp op, Emitter &e) {
   SmallVector<Value> result;
   for (auto [i, element] : llvm::enumerate(op.getElements())) {
     Place where = places.at(i);
-    Value at = e.add(op.getSource(), e.mul(e.resize(where.base[0], e.i32), size));
-    result.push_back(e.load(element.getType(), at, size * where.offset[0]));
+    Value at = add(e, op.getSource(), mul(e, resize(e, where.base[0], e.i32), size));
+    result.push_back(load(e, element.getType(), at, size * where.offset[0]));
   }
   // Before one of them gives the slot back.
-  e.syncWarp();
+  SyncWarpOp::create(e);
   return result;
 }
 
 static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
   constexpr int64_t kRun = 4; // the longest access of the PTX ISA (v4.b32)
   SmallVector<Value> zero(kRun, e.c32(0)), result;
-  for (size_t k = 0; k < op.getWhich().size(); k += kRun)
-    for (Value word : e.loadWords(TypeRange(ValueRange(zero)),
-                                  e.add(op.getAddress(), op.getWhich()[k] / kRun * op.getStep()),
-                                  4 * kRun, op.getExists(), zero)) {
-      Type type = op.getElements()[k].getType();
-      result.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
-    }
+  SmallVector<Type> types(kRun, e.i32);
+  for (size_t k = 0; k < op.getWhich().size(); k += kRun) {
+    Value address = add(e, op.getAddress(), op.getWhich()[k] / kRun * op.getStep());
+    auto words = LoadOp::create(e, types, address, 4 * kRun, op.getExists(), zero);
+    Type type = op.getElements()[k].getType();
+    for (Value word : words.getResults())
+      result.push_back(type == e.i32 ? word : Value(LLVM::BitcastOp::create(e, type, word)));
+  }
   return result;
 }
 
@@ -199,31 +199,31 @@ static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-static void store(StoreElementsOp op, Emitter &e) {
+static void storeElements(StoreElementsOp op, Emitter &e) {
   Access<StoreElementsOp> access(op, e);
   Type element = access.getTile().getElementType();
   Addition addition;
   if (op.getAdd())
     addition = {element, *op.getAdd()};
   int64_t size = getElementBytes(element), run = getRun(access.getTile());
-  Type bits = e.b.getIntegerType(8 * size);
+  Type bits = e.getIntegerType(8 * size);
   Value owner = access.isOwner();
   auto toBits = [&](Value value) -> Value {
     if (element.isInteger(1))
-      return e.resize(value, bits);
-    if (value.getType() == bits || (addition && isa<Float32Type, Float64Type>(value.getType())))
+      return resize(e, value, bits);
+    if (value.getType() == bits || (op.getAdd() && isa<Float32Type, Float64Type>(value.getType())))
       return value;
-    return e.create<LLVM::BitcastOp>(bits, value);
+    return LLVM::BitcastOp::create(e, bits, value);
   };
   auto find = [&](size_t k, bool inRuns) {
     Place where = access.at(op.getWhich()[k]);
     Value exists = access.exists(where, inRuns);
-    return std::pair(access.address(where), owner ? e.and_(exists, owner) : exists);
+    return std::pair(access.address(where), owner ? and_(e, exists, owner) : exists);
   };
   auto singly = [&] {
     for (size_t k = 0; k < op.getWhich().size(); ++k) {
       auto [address, exists] = find(k, /*inRuns=*/false);
-      e.storeWhere(exists, address, size, toBits(op.getElements()[k]), addition);
+      storeWhere(e, exists, address, size, toBits(op.getElements()[k]), addition);
     }
   };
   if (!op.getRuns() && !op.getTogether())
@@ -233,20 +233,20 @@ static void store(StoreElementsOp op, Emitter &e) {
     places.push_back(find(k, /*inRuns=*/true));
   auto inRuns = [&] {
     for (auto [i, place] : llvm::enumerate(places)) {
-      SmallVector<Value> words = e.pack(SmallVector<Value>(op.getElements().slice(i * run, run)));
+      SmallVector<Value> words = pack(e, SmallVector<Value>(op.getElements().slice(i * run, run)));
       for (Value &word : words)
         if (!word.getType().isInteger(32))
-          word = e.create<LLVM::BitcastOp>(e.i32, word);
-      e.storeWhere(place.second, place.first, run * size, words, addition);
+          word = LLVM::BitcastOp::create(e, e.i32, word);
+      storeWhere(e, place.second, place.first, run * size, words, addition);
     }
   };
-  op.getTogether() ? e.ifThenElse(op.getTogether(), inRuns, singly) : inRuns();
+  op.getTogether() ? ifThenElse(e, op.getTogether(), inRuns, singly) : inRuns();
 }
 
 void mk_thread::expandAccesses(ModuleOp module) {
-  replaceEach<LoadElementsOp>(module, load);
+  replaceEach<LoadElementsOp>(module, loadElements);
   replaceEach<ReloadElementsOp>(module, reload);
   replaceEach<ReadElementsOp>(module, readList);
   expandEach<CopyElementsOp>(module, copyList);
-  expandEach<StoreElementsOp>(module, store);
+  expandEach<StoreElementsOp>(module, storeElements);
 }

@@ -17,15 +17,15 @@ template <typename OpT> struct Slot {
   ChannelAttr channel = op.getChannel();
 
   Value at(int64_t offset, int64_t stride) {
-    Value base = e.add(e.sharedBase, offset);
-    return channel.getDepth() == 1 ? base : e.add(base, e.mul(op.getStage(), stride));
+    Value base = e.shared(offset);
+    return channel.getDepth() == 1 ? base : add(e, base, mul(e, op.getStage(), stride));
   }
   Value getFull() { return at(channel.getFull(), 8); }
   Value getEmpty() { return at(channel.getEmpty(), 8); }
   Value getTiles() { return at(channel.getSlots(), channel.getBytes()); }
   void wait(Value barrier) {
-    e.create<BarrierWaitOp>(barrier, op.getParity(), op.getStage(), op.getReport(),
-                            /*doubleDeadline=*/true);
+    BarrierWaitOp::create(e, barrier, op.getParity(), op.getStage(), op.getReport(),
+                          /*doubleDeadline=*/true);
   }
 };
 } // namespace
@@ -33,14 +33,14 @@ template <typename OpT> struct Slot {
 static void initSlots(InitSlotsOp op, Emitter &e) {
   ChannelAttr channel = op.getChannel();
   for (int64_t stage = 0; stage < channel.getDepth(); ++stage) {
-    e.create<BarrierInitOp>(e.add(e.sharedBase, channel.getFull() + 8 * stage), 1);
-    e.create<BarrierInitOp>(e.add(e.sharedBase, channel.getEmpty() + 8 * stage), op.getReaders());
+    BarrierInitOp::create(e, e.shared(channel.getFull() + 8 * stage), 1);
+    BarrierInitOp::create(e, e.shared(channel.getEmpty() + 8 * stage), op.getReaders());
   }
 }
 
 static void arriveOnce(Emitter &e, Value lane, Value barrier) {
-  e.ifThen(e.eq(lane, 0),
-           [&] { e.create<BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value()); });
+  ifThen(e, eq(e, lane, 0),
+         [&] { BarrierArriveOp::create(e, barrier, /*cta=*/Value(), /*bytes=*/Value()); });
 }
 
 static SmallVector<Value> takeSlot(TakeSlotOp op, Emitter &e) {
@@ -57,18 +57,18 @@ static void releaseSlot(ReleaseSlotOp op, Emitter &e) {
   // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
   // handed over, and what the matrix ops have read they have: at cluster scope the
   // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
-  e.ifThen(e.cmp(arith::CmpIPredicate::ult, op.getLane(), int64_t(*op.getCtas())),
-           [&] { e.create<BarrierArriveOp>(empty, /*cta=*/op.getLane(), /*bytes=*/Value()); });
+  ifThen(e, ult(e, op.getLane(), int64_t(*op.getCtas())),
+         [&] { BarrierArriveOp::create(e, empty, /*cta=*/op.getLane(), /*bytes=*/Value()); });
 }
 
 static void sendWords(SendWordsOp op, Emitter &e) {
   Slot<SendWordsOp> slot{op, e};
   slot.wait(slot.getEmpty());
   Value tiles = slot.getTiles(), full = slot.getFull();
-  e.ifThen(e.eq(op.getLane(), 0), [&] {
+  ifThen(e, eq(e, op.getLane(), 0), [&] {
     for (auto [i, word] : llvm::enumerate(op.getWords()))
-      e.store(word, tiles, 8 * i);
-    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/Value());
+      store(e, word, tiles, 8 * i);
+    BarrierArriveOp::create(e, full, /*cta=*/Value(), /*bytes=*/Value());
   });
 }
 
@@ -78,7 +78,7 @@ static SmallVector<Value> receiveWords(ReceiveWordsOp op, Emitter &e) {
   Value tiles = slot.getTiles();
   SmallVector<Value> words;
   for (size_t i = 0; i != op.getWords().size(); ++i)
-    words.push_back(e.fromLane0(e.load(e.i64, tiles, 8 * i)));
+    words.push_back(fromLane0(e, load(e, e.i64, tiles, 8 * i)));
   // The shuffle has brought all lanes here.
   arriveOnce(e, op.getLane(), slot.getEmpty());
   return words;
@@ -88,8 +88,8 @@ void mk_thread::expandChannels(ModuleOp module) {
   expandEach<InitSlotsOp>(module, initSlots);
   replaceEach<TakeSlotOp>(module, takeSlot);
   expandEach<CommitSlotOp>(module, [](CommitSlotOp op, Emitter &e) {
-    e.ifElected(
-        [&] { e.create<BarrierArriveOp>(op.getFull(), /*cta=*/Value(), /*bytes=*/Value()); });
+    ifElected(
+        e, [&] { BarrierArriveOp::create(e, op.getFull(), /*cta=*/Value(), /*bytes=*/Value()); });
   });
   expandEach<ReleaseSlotOp>(module, releaseSlot);
   expandEach<SendWordsOp>(module, sendWords);

@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Copier.h"
-#include "Expand.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 /// Requests that are under way at the same time.
 static constexpr int64_t kDepth = 3;
@@ -18,27 +16,27 @@ static constexpr int64_t kDepth = 3;
 static_assert(kRequests == kDepth + 1 && llvm::isPowerOf2_64(kRequests));
 
 static Value requestAt(Emitter &e, CopiersAttr copiers, Value number) {
-  return e.add(e.sharedBase,
-               e.add(e.mul(e.and_(number, kRequests - 1), kRequestBytes), copiers.getRequests()));
+  return e.shared(
+      add(e, mul(e, and_(e, number, kRequests - 1), kRequestBytes), copiers.getRequests()));
 }
 
 /// Producer and copiers meet.
 static void meet(Emitter &e, CopiersAttr copiers) {
-  e.barrier(e.c32(copiers.getBarrier()), 32 * (copiers.getWarps() + 1));
+  SyncOp::create(e, e.c32(copiers.getBarrier()), 32 * (copiers.getWarps() + 1));
 }
 
 /// Lane 0 writes a request, and counts it; then the copiers have come.
 static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest request) {
-  Value posted = e.add(e.sharedBase, copiers.getPosted());
-  e.ifThen(e.eq(lane, 0), [&] {
-    Value number = e.loadSharedHere(e.i32, posted);
+  Value posted = e.shared(copiers.getPosted());
+  ifThen(e, eq(e, lane, 0), [&] {
+    Value number = LoadSharedOp::create(e, e.i32, posted, 0);
     Value at = requestAt(e, copiers, number);
     for (auto [i, word] : llvm::enumerate(request.words()))
       if (*word)
-        e.store(*word, at, 8 * i);
+        store(e, *word, at, 8 * i);
     if (request.full)
-      e.create<BarrierExpectOp>(request.full, copiers.getWarps()); // a byte each
-    e.storeSharedHere(e.add(number, 1), posted, 0);
+      BarrierExpectOp::create(e, request.full, copiers.getWarps()); // a byte each
+    StoreSharedOp::create(e, add(e, number, 1), posted, 0);
   });
   meet(e, copiers);
 }
@@ -61,64 +59,63 @@ static void dismissCopiers(DismissCopiersOp op, Emitter &e) {
 // Nobody waits for a request while there is one to finish: the consumer may wait for that.
 static void serveCopies(ServeCopiesOp op, Emitter &e) {
   CopiersAttr copiers = op.getCopiers();
-  Value thread = e.readNumber(), lane = e.and_(thread, 31), warp = e.uniform(e.shr(thread, 5));
+  Value thread = ThreadIdOp::create(e), lane = and_(e, thread, 31),
+        warp = uniform(e, shr(e, thread, 5));
   auto copierAt = [&](Value number) {
-    Copier copier{e, {}, op.getSizes(), e.sub(warp, 1), lane, copiers.getWarps()};
+    Copier copier{e, {}, op.getSizes(), sub(e, warp, 1), lane, copiers.getWarps()};
     Value at = requestAt(e, copiers, number);
     for (auto [i, word] : llvm::enumerate(copier.request.words()))
-      *word = e.load(i < 4 ? e.i64 : e.i32, at, 8 * i);
+      *word = load(e, i < 4 ? e.i64 : e.i32, at, 8 * i);
     return copier;
   };
-  Value posted = e.add(e.sharedBase, copiers.getPosted());
+  Value posted = e.shared(copiers.getPosted());
   // Whether there will be more; how many were taken, and how many of them not finished.
-  Value more = e.variable(e.i32, e.c32(1)), taken = e.variable(e.i32, e.c32(0)),
-        pending = e.variable(e.i32, e.c32(0));
-  auto goesOn = [&] {
-    return e.cmp(Predicate::ne, e.or_(e.read(more, e.i32), e.read(pending, e.i32)), 0);
-  };
-  e.whileTrue(goesOn, [&] {
-    Value number = e.read(taken, e.i32), open = e.read(pending, e.i32);
+  Value more = variable(e, e.i32, e.c32(1)), taken = variable(e, e.i32, e.c32(0)),
+        pending = variable(e, e.i32, e.c32(0));
+  auto goesOn = [&] { return ne(e, or_(e, read(e, more, e.i32), read(e, pending, e.i32)), 0); };
+  whileTrue(e, goesOn, [&] {
+    Value number = read(e, taken, e.i32), open = read(e, pending, e.i32);
     // All lanes decide alike.
-    Value isNew = e.cmp(Predicate::ne, e.fromLane0(e.loadSharedHere(e.i32, posted)), number);
-    Value takes = e.or_(e.eq(open, 0), e.and_(isNew, e.cmp(Predicate::slt, open, kDepth)));
-    takes = e.and_(takes, e.cmp(Predicate::ne, e.read(more, e.i32), 0));
+    Value isNew = ne(e, fromLane0(e, LoadSharedOp::create(e, e.i32, posted, 0)), number);
+    Value takes = or_(e, eq(e, open, 0), and_(e, isNew, slt(e, open, kDepth)));
+    takes = and_(e, takes, ne(e, read(e, more, e.i32), 0));
     auto take = [&] {
       meet(e, copiers);
       Copier copier = copierAt(number);
-      e.ifThenElse(
-          e.cmp(Predicate::ne, copier.request.size, 0),
+      ifThenElse(
+          e, ne(e, copier.request.size, 0),
           [&] {
             copier.start();
-            e.create<NVVM::CpAsyncCommitGroupOp>();
-            e.write(pending, e.add(open, 1));
-            e.write(taken, e.add(number, 1));
+            NVVM::CpAsyncCommitGroupOp::create(e);
+            write(e, pending, add(e, open, 1));
+            write(e, taken, add(e, number, 1));
           },
-          [&] { e.write(more, e.c32(0)); });
+          [&] { write(e, more, e.c32(0)); });
     };
     auto finish = [&] {
-      Copier copier = copierAt(e.sub(number, open));
+      Copier copier = copierAt(sub(e, number, open));
       copier.finish([&] {
-        auto waitFor = [&](int64_t others) { e.create<NVVM::CpAsyncWaitGroupOp>(others); };
+        auto waitFor = [&](int64_t others) { NVVM::CpAsyncWaitGroupOp::create(e, others); };
         static_assert(kDepth == 3);
-        e.ifThenElse(
-            e.eq(open, 1), [&] { waitFor(0); },
+        ifThenElse(
+            e, eq(e, open, 1), [&] { waitFor(0); },
             [&] {
-              e.ifThenElse(
-                  e.eq(open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
+              ifThenElse(
+                  e, eq(e, open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
             });
         // Lanes go on with what others have brought.
-        e.syncWarp();
+        SyncWarpOp::create(e);
       });
       // The matrix engine reads what was written here.
-      e.fenceAsyncShared();
-      e.syncWarp();
-      e.ifThen(e.eq(lane, 0), [&] {
-        e.fence(MemScope::Cta);
-        e.create<BarrierCompleteOp>(copier.request.full, 1);
+      FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
+      SyncWarpOp::create(e);
+      ifThen(e, eq(e, lane, 0), [&] {
+        FenceOp::create(e, MemScope::Cta);
+        BarrierCompleteOp::create(e, copier.request.full, 1);
       });
-      e.write(pending, e.sub(open, 1));
+      write(e, pending, sub(e, open, 1));
     };
-    e.ifThenElse(takes, take, finish);
+    ifThenElse(e, takes, take, finish);
   });
 }
 

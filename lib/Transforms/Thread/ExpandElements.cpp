@@ -6,7 +6,6 @@
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 //===----------------------------------------------------------------------===//
 // Masks
@@ -45,16 +44,16 @@ static Value affineValue(Emitter &e, AffineExpr expr, unsigned numDims, ArrayRef
   Value y = affineValue(e, binary.getRHS(), numDims, operands);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return e.add(x, y);
+    return add(e, x, y);
   case AffineExprKind::Mul:
-    return e.mul(x, y);
+    return mul(e, x, y);
   case AffineExprKind::FloorDiv:
-    return e.b.createOrFold<arith::FloorDivSIOp>(e.loc, x, y);
+    return e.createOrFold<arith::FloorDivSIOp>(x, y);
   case AffineExprKind::CeilDiv:
-    return e.b.createOrFold<arith::CeilDivSIOp>(e.loc, x, y);
+    return e.createOrFold<arith::CeilDivSIOp>(x, y);
   default: { // Mod: never negative
-    Value rest = e.b.createOrFold<arith::RemSIOp>(e.loc, x, y);
-    return e.select(e.cmp(Predicate::slt, rest, 0), e.add(rest, y), rest);
+    Value rest = e.createOrFold<arith::RemSIOp>(x, y);
+    return select(e, slt(e, rest, 0), add(e, rest, y), rest);
   }
   }
 }
@@ -85,20 +84,21 @@ static SmallVector<Value> mask(MaskElementsOp op, Emitter &e) {
       SmallVector<int64_t> key(offsets);
       if (isa<mk_sm::BlockedAttr>(type.getEncoding()))
         key.push_back(i);
-      Value &value = known[{c, e.b.getDenseI64ArrayAttr(key)}];
+      Value &value = known[{c, e.getDenseI64ArrayAttr(key)}];
       if (!value) {
         SmallVector<Value> operands;
         for (auto [base, offset] : llvm::zip(where.base, offsets))
-          operands.push_back(e.add(base, offset));
+          operands.push_back(add(e, base, offset));
         llvm::append_range(operands, op.getSymbols());
         value = affineValue(e, expr, set.getNumDims(), operands);
         // Constants of a tile are small; so may the rest be.
-        value = e.resize(e.minS(e.maxS(value, e.c64(-(1 << 30))), e.c64(1 << 30)), e.i32);
+        value = resize(e, minS(e, maxS(e, value, -(1 << 30)), 1 << 30), e.i32);
       }
-      Value holds = e.cmp(set.isEq(c) ? Predicate::eq : Predicate::sge, value, -constant);
-      inside = inside ? e.and_(inside, holds) : holds;
+      Value holds = cmp(e, set.isEq(c) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
+                        value, -constant);
+      inside = inside ? and_(e, inside, holds) : holds;
     }
-    result.push_back(inside ? e.select(inside, element, op.getOtherwise()) : element);
+    result.push_back(inside ? select(e, inside, element, op.getOtherwise()) : element);
   }
   return result;
 }
@@ -110,19 +110,19 @@ static SmallVector<Value> mask(MaskElementsOp op, Emitter &e) {
 static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
   Value isScaled; // by a factor of this thread
   for (Value factor : op.getFactors()) {
-    Value scaled = e.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, factor, e.cf32(1));
-    isScaled = isScaled ? e.or_(isScaled, scaled) : scaled;
+    Value scaled = arith::CmpFOp::create(e, arith::CmpFPredicate::UNE, factor, e.cf32(1));
+    isScaled = isScaled ? or_(e, isScaled, scaled) : scaled;
   }
-  Value any = e.create<NVVM::VoteSyncOp>(e.i1, e.c32(-1), isScaled, NVVM::VoteSyncKind::any);
+  Value any = NVVM::VoteSyncOp::create(e, e.i1, e.c32(-1), isScaled, NVVM::VoteSyncKind::any);
   SmallVector<unsigned> map = getSliceElements(op.getTile(), op.getAxis());
-  auto contract = arith::FastMathFlagsAttr::get(e.b.getContext(), arith::FastMathFlags::contract);
+  auto contract = arith::FastMathFlagsAttr::get(e.getContext(), arith::FastMathFlags::contract);
   auto multiply = [&] {
     SmallVector<Value> products;
     for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
-      products.push_back(e.create<arith::MulFOp>(x, op.getFactors()[i], contract));
+      products.push_back(arith::MulFOp::create(e, x, op.getFactors()[i], contract));
     return products;
   };
-  return e.choose(any, multiply, [&] { return SmallVector<Value>(op.getElements()); });
+  return choose(e, any, multiply, [&] { return SmallVector<Value>(op.getElements()); });
 }
 
 void mk_thread::expandElements(ModuleOp module) {

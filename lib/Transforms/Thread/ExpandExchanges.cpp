@@ -52,12 +52,12 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
     // Where in this part, and whether it is.
     auto inPart = [&](std::pair<Value, Value> where) {
       auto [number, exists] = where;
-      Value at = e.sub(number, part * perPart);
+      Value at = sub(e, number, part * perPart);
       if (parts > 1) {
-        Value inside = e.cmp(arith::CmpIPredicate::ult, at, perPart);
-        exists = exists ? e.and_(exists, inside) : inside;
+        Value inside = ult(e, at, perPart);
+        exists = exists ? and_(e, exists, inside) : inside;
       }
-      return std::pair(e.add(room.start(), e.mul(at, size)), exists);
+      return std::pair(add(e, room.start(), mul(e, at, size)), exists);
     };
     room.meet();
     for (auto [value, where] : llvm::zip_equal(op.getElements(), sources)) {
@@ -90,17 +90,16 @@ static int64_t findInParts(SwapElementsOp op, int64_t cta, int64_t k) {
 static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
   int64_t ctas = op.getCtas(), perPart = op.getElements().size() / ctas;
   int64_t step = kRunBytes * op.getRoom().getThreads(), partBytes = perPart / kRun * step;
-  Value full = e.add(e.sharedBase, op.getBarriers()), read = e.add(full, 8);
-  Value place =
-      e.add(e.add(e.sharedBase, op.getRoom().getOffset()), e.mul(op.getThread(), kRunBytes));
-  Value own = e.add(place, e.mul(op.getCta(), partBytes));
+  Value full = e.shared(op.getBarriers()), read = add(e, full, 8);
+  Value place = add(e, e.shared(op.getRoom().getOffset()), mul(e, op.getThread(), kRunBytes));
+  Value own = add(e, place, mul(e, op.getCta(), partBytes));
   auto wait = [&](Value barrier, Value parity) {
-    e.create<BarrierWaitOp>(barrier, parity, e.c32(0), op.getReport(), /*doubleDeadline=*/true);
+    BarrierWaitOp::create(e, barrier, parity, e.c32(0), op.getReport(), /*doubleDeadline=*/true);
   };
   // All have read what came before.
-  wait(read, e.xor_(op.getParity(), 1));
-  e.ifThen(e.eq(op.getThread(), 0), [&] {
-    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/e.c32((ctas - 1) * partBytes));
+  wait(read, xor_(e, op.getParity(), 1));
+  ifThen(e, eq(e, op.getThread(), 0), [&] {
+    BarrierArriveOp::create(e, full, /*cta=*/Value(), /*bytes=*/e.c32((ctas - 1) * partBytes));
   });
   for (int64_t cta = 0; cta < ctas; ++cta) {
     auto forRuns = [&](function_ref<void(ArrayRef<Value>, int64_t)> body) {
@@ -110,25 +109,25 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
           Value element = op.getElements()[findInParts(op, cta, k + i)];
           words.push_back(element.getType() == e.i32
                               ? element
-                              : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
+                              : Value(LLVM::BitcastOp::create(e, e.i32, element)));
         }
         body(words, k / kRun * step);
       }
     };
     // What stays goes the same way, but not through the network of the cluster: the thread itself
     // reads it.
-    e.ifThenElse(
-        e.eq(op.getCta(), cta),
+    ifThenElse(
+        e, eq(e, op.getCta(), cta),
         [&] {
           forRuns([&](ArrayRef<Value> words, int64_t at) {
-            e.storeWords(words, e.add(own, at), kRunBytes);
+            StoreOp::create(e, words, add(e, own, at), kRunBytes);
           });
         },
         [&] {
-          Value to = e.create<MapSharedOp>(own, e.c32(cta)),
-                told = e.create<MapSharedOp>(full, e.c32(cta));
+          Value to = MapSharedOp::create(e, own, e.c32(cta)),
+                told = MapSharedOp::create(e, full, e.c32(cta));
           forRuns([&](ArrayRef<Value> words, int64_t at) {
-            e.create<SendSharedOp>(words[0], words[1], words[2], words[3], to, at, told);
+            SendSharedOp::create(e, words[0], words[1], words[2], words[3], to, at, told);
           });
         });
   }
@@ -138,15 +137,16 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
   for (int64_t cta = 0; cta < ctas; ++cta)
     for (int64_t k = 0; k < perPart; k += kRun)
       for (Value word :
-           e.loadWords(types, e.add(place, cta * partBytes + k / kRun * step), kRunBytes)) {
+           LoadOp::create(e, types, add(e, place, cta * partBytes + k / kRun * step), kRunBytes)
+               .getResults()) {
         Type type = op.getResultTypes().front();
-        results.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
+        results.push_back(type == e.i32 ? word : Value(LLVM::BitcastOp::create(e, type, word)));
       }
   // Nothing written is handed over (see mk-thread-expand-channels).
-  e.syncWarp();
-  Value lane = e.and_(op.getThread(), 31);
-  e.ifThen(e.cmp(arith::CmpIPredicate::ult, lane, ctas),
-           [&] { e.create<BarrierArriveOp>(read, /*cta=*/lane, /*bytes=*/Value()); });
+  SyncWarpOp::create(e);
+  Value lane = and_(e, op.getThread(), 31);
+  ifThen(e, ult(e, lane, ctas),
+         [&] { BarrierArriveOp::create(e, read, /*cta=*/lane, /*bytes=*/Value()); });
   return results;
 }
 

@@ -14,55 +14,57 @@ using namespace mlir::mk_thread;
 
 static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
-static Value scale(Emitter &e, Value x, double by) { return e.create<LLVM::FMulOp>(x, e.cf32(by)); }
-static Value exp2(Emitter &e, Value x) {
-  return e.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", e.f32, x);
+static Value scale(Emitter &e, Value x, double by) {
+  return LLVM::FMulOp::create(e, x, e.cf32(by));
 }
-static Value log2(Emitter &e, Value x) { return e.intrinsic("llvm.nvvm.lg2.approx.f", e.f32, x); }
+static Value exp2(Emitter &e, Value x) {
+  return intrinsic(e, "llvm.nvvm.ex2.approx.ftz.f32", e.f32, x);
+}
+static Value log2(Emitter &e, Value x) { return intrinsic(e, "llvm.nvvm.lg2.approx.f", e.f32, x); }
 static Value isAbove(Emitter &e, Value x, double bound) {
-  return e.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, e.cf32(bound));
+  return LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::ogt, x, e.cf32(bound));
 }
 
 static Value polynomial(Emitter &e, Value x, ArrayRef<double> coefficients) {
   Value result = e.cf32(coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
-    result = e.create<LLVM::FMAOp>(result, x, e.cf32(coefficient));
+    result = LLVM::FMAOp::create(e, result, x, e.cf32(coefficient));
   return result;
 }
 
 // Below 1 in x: x * p(x^2), to 5e-8. Above: 1 - 2^-q(|x|), to 1e-7; it is 1 in f32 from 4 on.
 static Value erf(Emitter &e, Value x) {
-  Value magnitude = e.create<LLVM::FAbsOp>(x);
-  Value square = e.create<LLVM::FMulOp>(x, x);
+  Value magnitude = LLVM::FAbsOp::create(e, x);
+  Value square = LLVM::FMulOp::create(e, x, x);
   Value series = polynomial(e, square,
                             {1.1283791261787375, -0.37612343775328305, 0.11280316652508654,
                              -0.02671505423235779, 0.004921762027973871, -0.0005648059865865217});
-  Value low = e.create<LLVM::FMulOp>(x, series);
-  Value bounded = e.create<LLVM::MinNumOp>(magnitude, e.cf32(4.0));
+  Value low = LLVM::FMulOp::create(e, x, series);
+  Value bounded = LLVM::MinNumOp::create(e, magnitude, e.cf32(4.0));
   Value exponent = polynomial(e, bounded,
                               {0.0008909133267058423, 1.624953940127221, 0.9213369816580977,
                                0.14946043280474255, -0.03276548538463222, 0.004979527845011994,
                                -0.0004595527171043288, 1.9199675475928535e-05});
-  Value power = exp2(e, e.create<LLVM::FNegOp>(exponent));
-  Value high = e.create<LLVM::FSubOp>(e.cf32(1.0), power);
-  high = e.create<LLVM::CopySignOp>(high, x);
+  Value power = exp2(e, LLVM::FNegOp::create(e, exponent));
+  Value high = LLVM::FSubOp::create(e, e.cf32(1.0), power);
+  high = LLVM::CopySignOp::create(e, high, x);
   // A NaN takes the first.
-  return e.select(isAbove(e, magnitude, 1.0), high, low);
+  return select(e, isAbove(e, magnitude, 1.0), high, low);
 }
 
 // Below 0.6: x * p(x^2), to 9e-8. Above: 1 - 2 / (1 + e^2x).
 static Value tanh(Emitter &e, Value x) {
-  Value magnitude = e.create<LLVM::FAbsOp>(x);
-  Value square = e.create<LLVM::FMulOp>(x, x);
+  Value magnitude = LLVM::FAbsOp::create(e, x);
+  Value square = LLVM::FMulOp::create(e, x, x);
   Value series = polynomial(e, square,
                             {0.999999915864399, -0.3333219295587255, 0.13308288073982,
                              -0.052006408181034185, 0.015328155854566726});
-  Value low = e.create<LLVM::FMulOp>(x, series);
+  Value low = LLVM::FMulOp::create(e, x, series);
   Value power = exp2(e, scale(e, x, 2 * kLog2E));
-  Value sum = e.create<LLVM::FAddOp>(power, e.cf32(1.0));
-  Value inverse = e.create<ApproximateOp>(Approximation::RcpFtz, sum);
-  Value high = e.create<LLVM::FMAOp>(inverse, e.cf32(-2.0), e.cf32(1.0));
-  return e.select(isAbove(e, magnitude, 0.6), high, low);
+  Value sum = LLVM::FAddOp::create(e, power, e.cf32(1.0));
+  Value inverse = ApproximateOp::create(e, Approximation::RcpFtz, sum);
+  Value high = LLVM::FMAOp::create(e, inverse, e.cf32(-2.0), e.cf32(1.0));
+  return select(e, isAbove(e, magnitude, 0.6), high, low);
 }
 
 /// Functions that there are of f32 alone; null for others.
@@ -74,15 +76,15 @@ static Value approximate(Emitter &e, Operation *op, ValueRange operands) {
       .Case([&](math::Log2Op) { return log2(e, x); })
       .Case([&](math::LogOp) { return scale(e, log2(e, x), kLn2); })
       .Case([&](math::Log10Op) { return scale(e, log2(e, x), 0.30102999566398120); })
-      .Case([&](math::RsqrtOp) { return e.intrinsic("llvm.nvvm.rsqrt.approx.f", e.f32, x); })
-      .Case([&](math::SqrtOp) { return e.intrinsic("llvm.nvvm.sqrt.approx.f", e.f32, x); })
-      .Case([&](math::SinOp) { return e.create<ApproximateOp>(Approximation::Sin, x); })
-      .Case([&](math::CosOp) { return e.create<ApproximateOp>(Approximation::Cos, x); })
+      .Case([&](math::RsqrtOp) { return intrinsic(e, "llvm.nvvm.rsqrt.approx.f", e.f32, x); })
+      .Case([&](math::SqrtOp) { return intrinsic(e, "llvm.nvvm.sqrt.approx.f", e.f32, x); })
+      .Case([&](math::SinOp) { return ApproximateOp::create(e, Approximation::Sin, x); })
+      .Case([&](math::CosOp) { return ApproximateOp::create(e, Approximation::Cos, x); })
       .Case([&](math::ErfOp) { return erf(e, x); })
       .Case([&](math::TanhOp) { return tanh(e, x); })
-      .Case([&](math::PowFOp) { return exp2(e, e.create<LLVM::FMulOp>(operands[1], log2(e, x))); })
+      .Case([&](math::PowFOp) { return exp2(e, LLVM::FMulOp::create(e, operands[1], log2(e, x))); })
       // div.full is good to 2 ulp.
-      .Case([&](arith::DivFOp) { return e.intrinsic("llvm.nvvm.div.full", e.f32, operands); })
+      .Case([&](arith::DivFOp) { return intrinsic(e, "llvm.nvvm.div.full", e.f32, operands); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -91,21 +93,21 @@ static Value translate(Emitter &e, Operation *op, ValueRange operands) {
   Value x = operands[0];
   Type type = x.getType();
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::FmaOp) { return e.create<LLVM::FMAOp>(x, operands[1], operands[2]); })
-      .Case([&](math::AbsFOp) { return e.create<LLVM::FAbsOp>(x); })
-      .Case([&](math::CopySignOp) { return e.create<LLVM::CopySignOp>(x, operands[1]); })
-      .Case([&](math::FloorOp) { return e.create<LLVM::FFloorOp>(x); })
-      .Case([&](math::CeilOp) { return e.create<LLVM::FCeilOp>(x); })
-      .Case([&](math::RoundEvenOp) { return e.create<LLVM::RoundEvenOp>(x); })
-      .Case([&](math::TruncOp) { return e.create<LLVM::FTruncOp>(x); })
+      .Case([&](math::FmaOp) { return LLVM::FMAOp::create(e, x, operands[1], operands[2]); })
+      .Case([&](math::AbsFOp) { return LLVM::FAbsOp::create(e, x); })
+      .Case([&](math::CopySignOp) { return LLVM::CopySignOp::create(e, x, operands[1]); })
+      .Case([&](math::FloorOp) { return LLVM::FFloorOp::create(e, x); })
+      .Case([&](math::CeilOp) { return LLVM::FCeilOp::create(e, x); })
+      .Case([&](math::RoundEvenOp) { return LLVM::RoundEvenOp::create(e, x); })
+      .Case([&](math::TruncOp) { return LLVM::FTruncOp::create(e, x); })
       .Case([&](math::CountLeadingZerosOp) {
-        return e.create<LLVM::CountLeadingZerosOp>(type, x, false);
+        return LLVM::CountLeadingZerosOp::create(e, type, x, false);
       })
       .Case([&](math::CountTrailingZerosOp) {
-        return e.create<LLVM::CountTrailingZerosOp>(type, x, false);
+        return LLVM::CountTrailingZerosOp::create(e, type, x, false);
       })
-      .Case([&](math::CtPopOp) { return e.create<LLVM::CtPopOp>(x); })
-      .Case([&](math::AbsIOp) { return e.maxS(x, e.sub(e.cint(type, 0), x)); })
+      .Case([&](math::CtPopOp) { return LLVM::CtPopOp::create(e, x); })
+      .Case([&](math::AbsIOp) { return maxS(e, x, sub(e, e.cint(type, 0), x)); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -114,21 +116,21 @@ static Value expand(Emitter &e, Operation *op) {
   bool isMath = isa<math::MathDialect>(op->getDialect());
   // NaN if an operand is; the instruction exists for f32 and 16-bit types.
   if (isa<arith::MaximumFOp>(op) && !type.isF64())
-    return e.create<LLVM::MaximumOp>(op->getOperand(0), op->getOperand(1));
+    return LLVM::MaximumOp::create(e, op->getOperand(0), op->getOperand(1));
   if (isa<arith::MinimumFOp>(op) && !type.isF64())
-    return e.create<LLVM::MinimumOp>(op->getOperand(0), op->getOperand(1));
+    return LLVM::MinimumOp::create(e, op->getOperand(0), op->getOperand(1));
   // 16-bit types by way of f32.
   SmallVector<Value> operands(op->getOperands());
   bool isHalf = isMath && (type.isBF16() || type.isF16());
   if (isHalf)
     for (Value &operand : operands)
-      operand = e.create<LLVM::FPExtOp>(e.f32, operand);
+      operand = LLVM::FPExtOp::create(e, e.f32, operand);
   Value result;
   if (operands[0].getType().isF32())
     result = approximate(e, op, operands);
   if (!result && isMath)
     result = translate(e, op, operands);
-  return result && isHalf ? Value(e.create<LLVM::FPTruncOp>(type, result)) : result;
+  return result && isHalf ? Value(LLVM::FPTruncOp::create(e, type, result)) : result;
 }
 
 void mk_thread::expandMath(KernelOp kernel) {
@@ -143,8 +145,8 @@ void mk_thread::expandMath(KernelOp kernel) {
   Emitter emitter(kernel.getContext(), kernel.getLoc());
   emitter.enter(kernel);
   for (Operation *op : ops) {
-    emitter.loc = op->getLoc();
-    emitter.b.setInsertionPoint(op);
+    emitter.setLoc(op->getLoc());
+    emitter.setInsertionPoint(op);
     if (Value result = expand(emitter, op)) {
       op->replaceAllUsesWith(ValueRange(result));
       op->erase();

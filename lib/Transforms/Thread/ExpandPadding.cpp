@@ -8,48 +8,47 @@
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 static void padTile(PadTileOp op, Emitter &e) {
   int64_t size = op.getSize(), rows = op.getRows(), chunks = op.getChunks();
+  int64_t chunkBytes = e.sm.getChunk();
   Value lane = op.getLane(), pad = op.getPad();
   // Rows, in whole lines: four at a time, 16 bytes a lane.
-  Value line = e.shr(lane, 3), piece = e.shl(e.and_(lane, 7), 4);
-  Value first = e.select(e.eq(op.getRowsFrom(), 0), e.and_(op.getRowsLeft(), -4), e.c32(0));
-  e.forRange(e.c32(0), e.c32(chunks), e.c32(1), [&](Value chunk) {
-    Value start = e.add(e.add(op.getTile(), e.mul(chunk, rows * kChunkBytes)), piece);
-    e.forRange(first, e.c32(rows), e.c32(4), [&](Value item) {
-      Value row = e.add(item, line);
-      Value gone = e.or_(e.cmp(Predicate::slt, row, op.getRowsFrom()),
-                         e.cmp(Predicate::sge, row, op.getRowsLeft()));
-      e.storeWords({pad, pad, pad, pad}, e.add(start, e.shl(row, 7)), 16, e.resize(gone, e.i32));
+  Value line = shr(e, lane, 3), piece = shl(e, and_(e, lane, 7), 4);
+  Value first = select(e, eq(e, op.getRowsFrom(), 0), and_(e, op.getRowsLeft(), -4), e.c32(0));
+  forRange(e, chunks, [&](Value chunk) {
+    Value start = add(e, add(e, op.getTile(), mul(e, chunk, rows * chunkBytes)), piece);
+    forRange(e, first, e.c32(rows), e.c32(4), [&](Value item) {
+      Value row = add(e, item, line);
+      Value gone = or_(e, slt(e, row, op.getRowsFrom()), sge(e, row, op.getRowsLeft()));
+      StoreOp::create(e, {pad, pad, pad, pad}, add(e, start, mul(e, row, chunkBytes)), 16,
+                      resize(e, gone, e.i32));
     });
   });
   // Columns, a word a lane: some of its elements may stay.
-  Value cut = e.or_(e.cmp(Predicate::sgt, op.getColumnsFrom(), int64_t(0)),
-                    e.cmp(Predicate::slt, op.getColumnsLeft(), chunks * kChunkBytes / size));
-  e.ifThen(cut, [&] {
-    e.forRange(e.c32(0), e.c32(chunks), e.c32(1), [&](Value chunk) {
-      Value start = e.add(op.getTile(), e.mul(chunk, rows * kChunkBytes)), gone = e.c32(0);
-      Value column = e.add(e.mul(chunk, kChunkBytes / size), e.mul(lane, 4 / size));
+  Value cut = or_(e, sgt(e, op.getColumnsFrom(), 0),
+                  slt(e, op.getColumnsLeft(), chunks * chunkBytes / size));
+  ifThen(e, cut, [&] {
+    forRange(e, chunks, [&](Value chunk) {
+      Value start = add(e, op.getTile(), mul(e, chunk, rows * chunkBytes)), gone = e.c32(0);
+      Value column = add(e, mul(e, chunk, chunkBytes / size), mul(e, lane, 4 / size));
       for (int64_t k = 0; k < 4 / size; ++k) {
-        Value at = e.add(column, k);
-        Value out = e.or_(e.cmp(Predicate::slt, at, op.getColumnsFrom()),
-                          e.cmp(Predicate::sge, at, op.getColumnsLeft()));
+        Value at = add(e, column, k);
+        Value out = or_(e, slt(e, at, op.getColumnsFrom()), sge(e, at, op.getColumnsLeft()));
         int64_t bits = size == 4 ? -1 : ((int64_t(1) << 8 * size) - 1) << (8 * size * k);
-        gone = e.or_(gone, e.select(out, e.c32(bits), e.c32(0)));
+        gone = or_(e, gone, select(e, out, e.c32(bits), e.c32(0)));
       }
-      e.forRange(e.c32(0), e.c32(rows), e.c32(1), [&](Value row) {
-        Value place = e.xor_(e.shl(lane, 2), e.shl(e.and_(row, 7), 4));
-        Value at = e.add(e.add(start, e.shl(row, 7)), place);
-        Value word = e.loadWords(e.i32, at, 4)[0];
-        e.storeWords(e.or_(e.and_(word, e.xor_(gone, -1)), e.and_(pad, gone)), at, 4);
+      forRange(e, rows, [&](Value row) {
+        Value place = xor_(e, shl(e, lane, 2), swizzle(e, row));
+        Value at = add(e, add(e, start, mul(e, row, chunkBytes)), place);
+        Value word = LoadOp::create(e, e.i32, at, 4).getResult(0);
+        StoreOp::create(e, or_(e, and_(e, word, xor_(e, gone, -1)), and_(e, pad, gone)), at, 4);
       });
     });
   });
   // The matrix engine reads what was written here.
-  e.fenceAsyncShared();
-  e.syncWarp();
+  FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
+  SyncWarpOp::create(e);
 }
 
 void mk_thread::expandPadding(ModuleOp module) { expandEach<PadTileOp>(module, padTile); }

@@ -6,20 +6,19 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr;
-using Predicate = arith::CmpIPredicate;
 
 static Value combine(Emitter &e, Combination kind, Value x, Value y) {
   bool isFloat = isa<FloatType>(x.getType());
-  auto contract = arith::FastMathFlagsAttr::get(e.b.getContext(), arith::FastMathFlags::contract);
+  auto contract = arith::FastMathFlagsAttr::get(e.getContext(), arith::FastMathFlags::contract);
   switch (kind) {
   case Combination::Add:
-    return isFloat ? Value(e.create<arith::AddFOp>(x, y, contract)) : e.add(x, y);
+    return isFloat ? Value(arith::AddFOp::create(e, x, y, contract)) : add(e, x, y);
   case Combination::Mul:
-    return isFloat ? Value(e.create<arith::MulFOp>(x, y, contract)) : e.mul(x, y);
+    return isFloat ? Value(arith::MulFOp::create(e, x, y, contract)) : mul(e, x, y);
   case Combination::Max:
-    return isFloat ? Value(e.create<arith::MaximumFOp>(x, y)) : e.maxS(x, y);
+    return isFloat ? Value(arith::MaximumFOp::create(e, x, y)) : maxS(e, x, y);
   case Combination::Min:
-    return isFloat ? Value(e.create<arith::MinimumFOp>(x, y)) : e.minS(x, y);
+    return isFloat ? Value(arith::MinimumFOp::create(e, x, y)) : minS(e, x, y);
   }
   llvm_unreachable("unknown reduction");
 }
@@ -27,7 +26,7 @@ static Value combine(Emitter &e, Combination kind, Value x, Value y) {
 /// What the lanes have whose numbers differ in these bits.
 static Value combineLanes(Emitter &e, Combination kind, Value value, int64_t from, int64_t to) {
   for (int64_t mask = from; mask < to; mask *= 2)
-    value = combine(e, kind, value, e.shuffleXor(value, mask));
+    value = combine(e, kind, value, shuffle(e, "bfly", value, e.c32(mask)));
   return value;
 }
 
@@ -70,20 +69,20 @@ static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   Exchange room(e, *op.getRoom(), op.getBarrier());
   Places places(e, op.getTo(), op.getThread());
   room.meet();
-  Value mine = e.cmp(Predicate::ult, e.and_(op.getThread(), 31), 4);
-  Value warp = e.shr(op.getThread(), 5);
+  Value mine = ult(e, and_(e, op.getThread(), 31), 4);
+  Value warp = shr(e, op.getThread(), 5);
   SmallVector<Value> addresses;
   for (auto [i, value] : llvm::enumerate(result)) {
     Value column = places.number(places.at(i));
-    addresses.push_back(e.add(room.start(), e.mul(column, size)));
-    room.store(mine, e.add(addresses.back(), e.mul(warp, columns * size)), value);
+    addresses.push_back(add(e, room.start(), mul(e, column, size)));
+    room.store(mine, add(e, addresses.back(), mul(e, warp, columns * size)), value);
   }
   room.meet();
   for (auto [value, address] : llvm::zip(result, addresses)) {
     value = room.load({}, address, type);
     for (int64_t warp = 1; warp < warps; ++warp)
       value = combine(e, op.getKind(), value,
-                      room.load({}, e.add(address, warp * columns * size), type));
+                      room.load({}, add(e, address, warp * columns * size), type));
   }
   return result;
 }
@@ -116,57 +115,57 @@ static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
       continue;
     }
     Place where = places.at(i);
-    Value along = e.resize(e.add(where.base[axis], where.offset[axis]), e.i32);
+    Value along = resize(e, add(e, where.base[axis], where.offset[axis]), e.i32);
     own.push_back({value, places.number(where, strides),
-                   partials.rounds ? op.getThread() : e.divU(along, together), where.exists});
+                   partials.rounds ? op.getThread() : divU(e, along, together), where.exists});
   }
 
-  Value partialsAt = e.add(room.start(), numResults * size);
+  Value partialsAt = add(e, room.start(), numResults * size);
   for (int64_t first = 0; first < numResults; first += perPart) {
     int64_t rows = std::min(perPart, numResults - first);
     room.meet();
     for (const Partial &partial : own) {
-      Value row = e.sub(partial.row, first), exists = partial.exists;
+      Value row = sub(e, partial.row, first), exists = partial.exists;
       if (rows < numResults) {
-        Value inside = e.cmp(Predicate::ult, row, rows);
-        exists = exists ? e.and_(exists, inside) : inside;
+        Value inside = ult(e, row, rows);
+        exists = exists ? and_(e, exists, inside) : inside;
       }
-      Value at = e.add(e.mul(row, partials.pitch), partial.place);
-      room.store(exists, e.add(partialsAt, e.mul(at, size)), partial.value);
+      Value at = add(e, mul(e, row, partials.pitch), partial.place);
+      room.store(exists, add(e, partialsAt, mul(e, at, size)), partial.value);
     }
     room.meet();
     int64_t lanes = 1;
     while (2 * lanes <= 32 && 2 * lanes <= partials.count && 2 * lanes * rows <= threads)
       lanes *= 2;
     int64_t turns = llvm::divideCeil(rows * lanes, threads);
-    e.forRange(e.c32(0), e.c32(turns), e.c32(1), [&](Value turn) {
-      Value number = e.add(op.getThread(), e.mul(turn, threads));
-      Value row = e.divU(number, lanes), lane = e.remU(number, lanes);
-      Value exists = e.cmp(Predicate::ult, row, rows);
+    forRange(e, turns, [&](Value turn) {
+      Value number = add(e, op.getThread(), mul(e, turn, threads));
+      Value row = divU(e, number, lanes), lane = remU(e, number, lanes);
+      Value exists = ult(e, row, rows);
       // Threads too many repeat the last row: all lanes shuffle.
-      Value start = e.mul(e.select(exists, row, e.c32(rows - 1)), partials.pitch);
+      Value start = mul(e, select(e, exists, row, e.c32(rows - 1)), partials.pitch);
       auto at = [&](Value k) {
-        return room.load({}, e.add(partialsAt, e.mul(e.add(start, k), size)), type);
+        return room.load({}, add(e, partialsAt, mul(e, add(e, start, k), size)), type);
       };
       auto loop =
-          e.create<scf::ForOp>(e.add(lane, lanes), e.c32(partials.count), e.c32(lanes), at(lane));
+          scf::ForOp::create(e, add(e, lane, lanes), e.c32(partials.count), e.c32(lanes), at(lane));
       {
-        OpBuilder::InsertionGuard guard(e.b);
-        e.b.setInsertionPointToStart(loop.getBody());
+        OpBuilder::InsertionGuard guard(e);
+        e.setInsertionPointToStart(loop.getBody());
         Value next =
             combine(e, op.getKind(), loop.getRegionIterArgs()[0], at(loop.getInductionVar()));
-        e.create<scf::YieldOp>(next);
+        scf::YieldOp::create(e, next);
       }
       Value value = combineLanes(e, op.getKind(), loop.getResult(0), 1, lanes);
-      room.store(e.and_(exists, e.eq(lane, 0)), e.add(room.start(), e.mul(e.add(row, first), size)),
-                 value);
+      room.store(and_(e, exists, eq(e, lane, 0)),
+                 add(e, room.start(), mul(e, add(e, row, first), size)), value);
     });
   }
   room.meet();
   SmallVector<Value> result;
   for (unsigned i = 0; i != op.getNumResults(); ++i) {
     Place where = resultPlaces.at(i);
-    Value address = e.add(room.start(), e.mul(resultPlaces.number(where), size));
+    Value address = add(e, room.start(), mul(e, resultPlaces.number(where), size));
     result.push_back(room.load(where.exists, address, type));
   }
   return result;

@@ -9,7 +9,6 @@
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 /// Bytes of one command at most; the field has 32 bits.
 static constexpr int64_t kCommandBytes = int64_t(1) << 30;
@@ -32,7 +31,7 @@ struct Runs {
   /// `body` for part `n` of all runs, where it exists: from where, to where, how many bytes.
   void part(Value n, Value parts, int64_t bytes, function_ref<void(Value, Value, Value)> body);
   void whereExists(Value exists, function_ref<void()> body) {
-    exists ? e.ifThen(exists, body) : body();
+    exists ? ifThen(e, exists, body) : body();
   }
 
   Emitter &e;
@@ -50,24 +49,24 @@ static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
   Value joined = e.cbool(true), some = e.cbool(true);
   Value run = e.c64(op.getElement().getIntOrFloatBitWidth() / 8), count = e.c32(1);
   SmallVector<Value> places(rank);
-  Value bits = e.or_(op.getSource(), op.getDest());
+  Value bits = or_(e, op.getSource(), op.getDest());
   for (int64_t d = rank - 1; d >= 0; --d) {
     Value size = op.getSizes()[d], from = op.getFrom()[d], to = op.getTo()[d];
-    some = e.and_(some, e.cmp(Predicate::sgt, size, 0));
+    some = and_(e, some, sgt(e, size, 0));
     if (d < listed) {
       joined = e.cbool(false);
     } else {
-      Value tight = e.and_(e.cmp(Predicate::eq, from, run), e.cmp(Predicate::eq, to, run));
-      joined = e.and_(joined, e.or_(tight, e.eq(size, 1)));
+      Value tight = and_(e, eq(e, from, run), eq(e, to, run));
+      joined = and_(e, joined, or_(e, tight, eq(e, size, 1)));
     }
-    run = e.select(joined, e.mul(run, size), run);
-    Value strides = e.or_(from, to);
-    bits = e.or_(bits, e.select(joined, e.c64(0), strides));
-    places[d] = e.select(joined, e.c32(1), e.resize(size, e.i32));
-    count = e.mul(count, places[d]);
+    run = select(e, joined, mul(e, run, size), run);
+    Value strides = or_(e, from, to);
+    bits = or_(e, bits, select(e, joined, e.c64(0), strides));
+    places[d] = select(e, joined, e.c32(1), resize(e, size, e.i32));
+    count = mul(e, count, places[d]);
   }
-  count = e.select(some, count, e.c32(0));
-  Value aligned = e.eq(e.and_(e.or_(bits, run), 15), 0);
+  count = select(e, some, count, e.c32(0));
+  Value aligned = eq(e, and_(e, or_(e, bits, run), 15), 0);
   SmallVector<Value> results{count, run, aligned};
   llvm::append_range(results, places);
   return results;
@@ -78,32 +77,32 @@ std::tuple<Value, Value, Value> Runs::at(Value n) {
   for (int64_t d = sizes.size() - 1; d >= 0; --d) {
     Value i = n;
     if (d) {
-      i = e.b.createOrFold<arith::RemUIOp>(e.loc, n, sizes[d]);
-      n = e.b.createOrFold<arith::DivUIOp>(e.loc, n, sizes[d]);
+      i = remU(e, n, sizes[d]);
+      n = divU(e, n, sizes[d]);
     }
-    Value row = e.resize(i, e.i64);
-    end = e.add(end, e.mul(row, to[d]));
+    Value row = resize(e, i, e.i64);
+    end = add(e, end, mul(e, row, to[d]));
     if (d == 0 && list) {
-      Value number = e.load(e.i32, e.add(list, e.shl(i, 2)));
-      exists = e.cmp(Predicate::sge, number, 0);
-      row = e.resize(number, e.i64, /*isSigned=*/true);
+      Value number = load(e, e.i32, add(e, list, shl(e, i, 2)));
+      exists = sge(e, number, 0);
+      row = resize(e, number, e.i64, /*isSigned=*/true);
     }
-    start = e.add(start, e.mul(row, from[d]));
+    start = add(e, start, mul(e, row, from[d]));
   }
   return {start, end, exists};
 }
 
 Value Runs::countParts(int64_t bytes) {
-  return e.resize(e.divU(e.add(run, bytes - 1), bytes), e.i32);
+  return resize(e, divU(e, add(e, run, bytes - 1), bytes), e.i32);
 }
 
 void Runs::part(Value n, Value parts, int64_t bytes, function_ref<void(Value, Value, Value)> body) {
-  Value part = e.b.createOrFold<arith::RemUIOp>(e.loc, n, parts);
-  Value number = e.b.createOrFold<arith::DivUIOp>(e.loc, n, parts);
+  Value part = remU(e, n, parts);
+  Value number = divU(e, n, parts);
   auto [from, to, exists] = at(number);
-  Value offset = e.mul(e.resize(part, e.i64), bytes);
-  Value size = e.resize(e.minS(e.sub(run, offset), e.c64(bytes)), e.i32);
-  Value start = e.add(from, offset), end = e.add(to, offset);
+  Value offset = mul(e, resize(e, part, e.i64), bytes);
+  Value size = resize(e, minS(e, sub(e, run, offset), bytes), e.i32);
+  Value start = add(e, from, offset), end = add(e, to, offset);
   whereExists(exists, [&] { body(start, end, size); });
 }
 
@@ -117,55 +116,54 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
   SlotsAttr slots = *op.getSlots();
   int64_t ahead = slots.getCount() - 1;
   TypeAttr added = op.getAdd() ? op.getElementAttr() : TypeAttr();
-  Value sender = e.eq(e.and_(op.getThread(), 31), 0);
+  Value sender = eq(e, and_(e, op.getThread(), 31), 0);
   // Pieces of a run, and all of them.
   Value parts = runs.countParts(slots.getBytes());
-  Value total = e.fromLane0(e.mul(runs.count, parts));
+  Value total = fromLane0(e, mul(e, runs.count, parts));
   auto piece = [&](Value n, function_ref<void(Value, Value, Value)> body) {
     runs.part(n, parts, slots.getBytes(), body);
   };
   auto slotOf = [&](Value stage) {
-    return e.add(e.add(e.sharedBase, slots.getAt()), e.mul(e.read(stage, e.i32), slots.getBytes()));
+    return add(e, e.shared(slots.getAt()), mul(e, read(e, stage, e.i32), slots.getBytes()));
   };
   auto barrierOf = [&](Value stage) {
-    return e.add(e.add(e.sharedBase, slots.getBarriers()), e.mul(e.read(stage, e.i32), 8));
+    return add(e, e.shared(slots.getBarriers()), mul(e, read(e, stage, e.i32), 8));
   };
   Value loadStage = places[0], loadParity = places[1], storeStage = places[2],
         storeParity = places[3];
-  auto advance = [&](Value stage, Value parity) { e.advance(stage, parity, slots.getCount()); };
-  e.forRange(e.c32(0), e.add(total, ahead), e.c32(1), [&](Value n) {
-    e.ifThen(e.cmp(Predicate::sge, n, ahead), [&] {
-      piece(e.sub(n, ahead), [&](Value, Value to, Value bytes) {
-        e.create<BarrierWaitOp>(barrierOf(storeStage), e.read(storeParity, e.i32),
-                                e.read(storeStage, e.i32), *op.getReport(),
-                                /*doubleDeadline=*/false);
+  forRange(e, add(e, total, ahead), [&](Value n) {
+    ifThen(e, sge(e, n, ahead), [&] {
+      piece(sub(e, n, ahead), [&](Value, Value to, Value bytes) {
+        BarrierWaitOp::create(e, barrierOf(storeStage), read(e, storeParity, e.i32),
+                              read(e, storeStage, e.i32), *op.getReport(),
+                              /*doubleDeadline=*/false);
         Value slot = slotOf(storeStage);
-        e.ifThen(sender, [&] {
-          e.create<StoreBulkOp>(slot, to, bytes, added);
-          e.create<CommitGroupOp>();
+        ifThen(e, sender, [&] {
+          StoreBulkOp::create(e, slot, to, bytes, added);
+          CommitGroupOp::create(e);
         });
-        advance(storeStage, storeParity);
+        advance(e, storeStage, storeParity, slots.getCount());
       });
     });
-    e.ifThen(e.cmp(Predicate::slt, n, total), [&] {
+    ifThen(e, slt(e, n, total), [&] {
       piece(n, [&](Value from, Value, Value bytes) {
         Value slot = slotOf(loadStage), full = barrierOf(loadStage);
-        e.ifThen(sender, [&] {
+        ifThen(e, sender, [&] {
           // All but the store just issued.
-          e.create<WaitGroupOp>(1, /*read=*/true);
-          e.create<BarrierArriveOp>(full, /*cta=*/Value(), bytes);
-          e.create<CopyBulkOp>(from, slot, bytes, full);
+          WaitGroupOp::create(e, 1, /*read=*/true);
+          BarrierArriveOp::create(e, full, /*cta=*/Value(), bytes);
+          CopyBulkOp::create(e, from, slot, bytes, full);
         });
-        advance(loadStage, loadParity);
+        advance(e, loadStage, loadParity, slots.getCount());
       });
     });
   });
-  e.ifThen(sender, [&] { e.create<WaitGroupOp>(0, /*read=*/false); });
+  ifThen(e, sender, [&] { WaitGroupOp::create(e, 0, /*read=*/false); });
 }
 
 /// How far the other destinations are from the first one.
 static SmallVector<Value> getDistances(CopyRunsOp op, Emitter &e) {
-  return llvm::map_to_vector(op.getAlso(), [&](Value to) { return e.sub(to, op.getDest()); });
+  return llvm::map_to_vector(op.getAlso(), [&](Value to) { return sub(e, to, op.getDest()); });
 }
 
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the
@@ -179,33 +177,33 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();
   SmallVector<Value> others = getDistances(op, e);
-  e.forRange(e.c32(0), e.fromLane0(runs.count), e.c32(1), [&](Value n) {
+  forRange(e, fromLane0(e, runs.count), [&](Value n) {
     auto [source, dest, exists] = runs.at(n);
-    Value units = e.resize(e.shr(runs.run, 4), e.i32), own = e.shl(e.resize(lane, e.i64), 4);
-    Value from = e.add(source, own), to = e.add(dest, own);
+    Value units = resize(e, shr(e, runs.run, 4), e.i32), own = shl(e, resize(e, lane, e.i64), 4);
+    Value from = add(e, source, own), to = add(e, dest, own);
     auto copy = [&](Value batch, bool whole) {
-      Value offset = e.shl(e.resize(batch, e.i64), 4);
-      Value at = e.add(from, offset), there = e.add(to, offset);
+      Value offset = shl(e, resize(e, batch, e.i64), 4);
+      Value at = add(e, from, offset), there = add(e, to, offset);
       SmallVector<SmallVector<Value>> values(inBatch);
       SmallVector<Value> isIn(inBatch);
       for (int64_t i = 0; i != inBatch; ++i) {
         if (!whole)
-          isIn[i] =
-              e.resize(e.cmp(Predicate::ult, e.add(e.add(batch, lane), 32 * i), units), e.i32);
+          isIn[i] = resize(e, ult(e, add(e, add(e, batch, lane), 32 * i), units), e.i32);
         SmallVector<Value> none(whole ? 0 : words.size(), e.c32(0));
-        values[i] = e.loadWords(words, e.add(at, 32 * kUnit * i), kUnit, isIn[i], none);
+        values[i] =
+            LoadOp::create(e, words, add(e, at, 32 * kUnit * i), kUnit, isIn[i], none).getResults();
       }
       auto store = [&](Value to) {
         for (int64_t i = 0; i != inBatch; ++i)
-          e.storeWords(values[i], e.add(to, 32 * kUnit * i), kUnit, isIn[i]);
+          StoreOp::create(e, values[i], add(e, to, 32 * kUnit * i), kUnit, isIn[i]);
       };
       store(there);
       for (Value distance : others)
-        store(e.add(there, distance));
+        store(add(e, there, distance));
     };
-    Value whole = e.and_(units, -step);
-    e.forRange(e.c32(0), whole, e.c32(step), [&](Value batch) { copy(batch, /*whole=*/true); });
-    e.ifThen(e.cmp(Predicate::ne, whole, units), [&] { copy(whole, /*whole=*/false); });
+    Value whole = and_(e, units, -step);
+    forRange(e, e.c32(0), whole, e.c32(step), [&](Value batch) { copy(batch, /*whole=*/true); });
+    ifThen(e, ne(e, whole, units), [&] { copy(whole, /*whole=*/false); });
   });
 }
 
@@ -213,25 +211,26 @@ static void copyByThreads(Emitter &e, CopyRunsOp op, Runs &runs) {
   Type element = op.getElement();
   int64_t size = element.getIntOrFloatBitWidth() / 8;
   SmallVector<Value> others = getDistances(op, e);
-  Value units = e.resize(e.divU(runs.run, size), e.i32);
-  Value total = e.mul(runs.count, units);
-  e.forRange(op.getThread(), total, e.c32(op.getThreads()), [&](Value n) {
-    Value unit = e.b.createOrFold<arith::RemUIOp>(e.loc, n, units);
-    Value run = e.b.createOrFold<arith::DivUIOp>(e.loc, n, units);
+  Value units = resize(e, divU(e, runs.run, size), e.i32);
+  Value total = mul(e, runs.count, units);
+  forRange(e, op.getThread(), total, e.c32(op.getThreads()), [&](Value n) {
+    Value unit = remU(e, n, units);
+    Value run = divU(e, n, units);
     auto [source, dest, exists] = runs.at(run);
-    Value offset = e.mul(e.resize(unit, e.i64), size);
-    Value from = e.add(source, offset), to = e.add(dest, offset);
+    Value offset = mul(e, resize(e, unit, e.i64), size);
+    Value from = add(e, source, offset), to = add(e, dest, offset);
     runs.whereExists(exists, [&] {
-      Value value = e.load(e.b.getIntegerType(8 * size), from);
+      Value value = load(e, e.getIntegerType(8 * size), from);
       if (!op.getAdd()) {
-        e.store(value, to);
+        store(e, value, to);
         for (Value distance : others)
-          e.store(value, e.add(to, distance));
+          store(e, value, add(e, to, distance));
         return;
       }
       if (element.isF32() || element.isF64())
-        value = LLVM::BitcastOp::create(e.b, e.loc, element, value);
-      e.addToElement(value, element, MemScope::Sys, to, size);
+        value = LLVM::BitcastOp::create(e, element, value);
+      StoreOp::create(e, value, to, size, /*condition=*/Value(), /*inverted=*/false,
+                      TypeAttr::get(element), MemScopeAttr::get(e.getContext(), MemScope::Sys));
     });
   });
 }
@@ -240,16 +239,16 @@ static SmallVector<Value> copyRuns(CopyRunsOp op, Emitter &e) {
   Runs runs(op, e);
   SmallVector<Value> places;
   for (size_t i = 0; i != op.getPlaces().size(); ++i)
-    places.push_back(e.variable(e.i32, e.c32(0)));
+    places.push_back(variable(e, e.i32, e.c32(0)));
   for (auto [variable, place] : llvm::zip(places, op.getPlaces()))
-    e.write(variable, place);
+    write(e, variable, place);
   auto inPieces = [&] {
     if (!op.getSlots())
       return op.getAdd() ? copyByThreads(e, op, runs) : copyByLanes(e, op, runs);
-    e.ifThen(e.cmp(Predicate::ult, op.getThread(), 32), [&] { copyByEngine(e, op, runs, places); });
+    ifThen(e, ult(e, op.getThread(), 32), [&] { copyByEngine(e, op, runs, places); });
   };
-  e.ifThenElse(op.getAligned(), inPieces, [&] { copyByThreads(e, op, runs); });
-  return llvm::map_to_vector(places, [&](Value place) { return e.read(place, e.i32); });
+  ifThenElse(e, op.getAligned(), inPieces, [&] { copyByThreads(e, op, runs); });
+  return llvm::map_to_vector(places, [&](Value place) { return read(e, place, e.i32); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,42 +259,42 @@ static SmallVector<Value> copyRuns(CopyRunsOp op, Emitter &e) {
 // which any may be missing, the last one is empty.
 static void sendRuns(SendRunsOp op, Emitter &e) {
   Runs runs(op, e);
-  Value heap = e.heapOf(e.ownRank()), signal = op.getSignal();
+  Value heap = heapOf(e, ownRank(e)), signal = op.getSignal();
   Value parts = runs.countParts(kCommandBytes);
-  Value total = e.mul(runs.count, parts);
+  Value total = mul(e, runs.count, parts);
   int64_t last = signal ? MK_CMD_HAS_SIGNAL | (op.getStrong() ? MK_CMD_STRONG : 0) : 0;
   auto command = [&](int64_t kind, Value flags, Value from, Value to, Value bytes, Value slot) {
     if (op.getTeam())
-      flags = e.or_(flags, op.getTeam());
-    e.create<CommandOp>(kind, flags, op.getPeer(), op.getCta(), from, to, bytes, slot,
-                        signal ? 1 : 0, op.getReport(), op.getSpanAttr());
+      flags = or_(e, flags, op.getTeam());
+    CommandOp::create(e, kind, flags, op.getPeer(), op.getCta(), from, to, bytes, slot,
+                      signal ? 1 : 0, op.getReport(), op.getSpanAttr());
   };
   Value none = e.c64(0), slot = signal ? signal : none;
   // A put of nothing is an arrival, too.
-  Value empty = e.eq(total, 0);
-  e.ifThen(runs.list || signal ? e.cbool(true) : e.not_(empty),
-           [&] { e.create<CountCommandsOp>(1, op.getCta()); });
-  e.fence(MemScope::Sys);
-  e.forRange(e.c32(0), total, e.c32(1), [&](Value n) {
+  Value empty = eq(e, total, 0);
+  ifThen(e, runs.list || signal ? e.cbool(true) : xor_(e, empty, e.cbool(true)),
+         [&] { CountCommandsOp::create(e, 1, op.getCta()); });
+  FenceOp::create(e, MemScope::Sys);
+  forRange(e, total, [&](Value n) {
     runs.part(n, parts, kCommandBytes, [&](Value from, Value to, Value bytes) {
       Value flags = e.c32(MK_CMD_MORE);
       if (!runs.list)
-        flags = e.select(e.cmp(Predicate::eq, e.add(n, 1), total), e.c32(last), flags);
+        flags = select(e, eq(e, add(e, n, 1), total), e.c32(last), flags);
       // A part of a put that goes on raises nothing.
-      Value raises = e.cmp(Predicate::ne, flags, MK_CMD_MORE);
-      command(MK_CMD_PUT, flags, e.sub(from, heap), e.sub(to, heap), bytes,
-              e.select(raises, slot, none));
+      Value raises = ne(e, flags, MK_CMD_MORE);
+      command(MK_CMD_PUT, flags, sub(e, from, heap), sub(e, to, heap), bytes,
+              select(e, raises, slot, none));
     });
   });
   if (runs.list)
     command(MK_CMD_PUT, e.c32(last), none, none, e.c32(0), slot);
   else if (signal)
-    e.ifThen(empty, [&] { command(MK_CMD_SIGNAL, e.c32(last), none, none, e.c32(0), slot); });
+    ifThen(e, empty, [&] { command(MK_CMD_SIGNAL, e.c32(last), none, none, e.c32(0), slot); });
 }
 
 void mk_thread::expandRuns(ModuleOp module) {
   replaceEach<PlanRunsOp>(module, planRuns);
   replaceEach<CopyRunsOp>(module, copyRuns);
   expandEach<SendRunsOp>(module,
-                         [](SendRunsOp op, Emitter &e) { e.ifFine([&] { sendRuns(op, e); }); });
+                         [](SendRunsOp op, Emitter &e) { ifFine(e, [&] { sendRuns(op, e); }); });
 }

@@ -9,10 +9,10 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Dialect/SM/SM.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
-using Predicate = arith::CmpIPredicate;
 
 /// The words of a post, by their offsets: the tile's number (0: there are no more), whether it is
 /// sent, the element of the signal, where the tile begins, the ranks.
@@ -22,9 +22,9 @@ static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBy
 static constexpr int64_t kBackoff = 200;
 
 static void writePost(PostTileOp op, Emitter &e) {
-  Value at = e.add(e.sharedBase, op.getPost());
+  Value at = e.shared(op.getPost());
   auto write = [&](Value word, int64_t offset) {
-    e.storeSharedHere(e.resize(word, e.i32), at, offset);
+    StoreSharedOp::create(e, resize(e, word, e.i32), at, offset);
   };
   write(e.c32(op.getNumber()), kNumber);
   if (!op.getNumber())
@@ -37,122 +37,124 @@ static void writePost(PostTileOp op, Emitter &e) {
   for (auto [i, peer] : llvm::enumerate(op.getPeers()))
     write(peer, kPeers + 4 * i);
   if (op.getSpan())
-    e.create<MomentOp>(*op.getSpan(), e.resize(op.getElement(), e.i32));
+    MomentOp::create(e, *op.getSpan(), resize(e, op.getElement(), e.i32));
 }
 
 static void postTile(PostTileOp op, Emitter &e) {
-  e.ifThen(e.cmp(Predicate::ult, op.getThread(), 32), [&] {
-    e.ifThen(e.eq(op.getThread(), 0), [&] { writePost(op, e); });
-    e.syncWarp();
-    e.arriveAt(e.c32(op.getBarrier()), kPostCallers);
+  ifThen(e, ult(e, op.getThread(), 32), [&] {
+    ifThen(e, eq(e, op.getThread(), 0), [&] { writePost(op, e); });
+    SyncWarpOp::create(e);
+    ArriveOp::create(e, e.c32(op.getBarrier()), kPostCallers);
   });
 }
 
 static void flushSender(FlushSenderOp op, Emitter &e) {
   Value hurry = e.c32(op.getParity() ? kForSender : kForOthers);
-  e.ifThen(e.eq(op.getThread(), 0),
-           [&] { e.storeSharedHere(hurry, e.add(e.sharedBase, op.getPost()), kPostHurry); });
+  ifThen(e, eq(e, op.getThread(), 0),
+         [&] { StoreSharedOp::create(e, hurry, e.shared(op.getPost()), kPostHurry); });
   if (op.getParity())
-    e.create<BarrierWaitOp>(e.add(e.sharedBase, *op.getSent()), op.getParity(), e.c32(0),
-                            *op.getReport(),
-                            /*doubleDeadline=*/false);
+    BarrierWaitOp::create(e, e.shared(*op.getSent()), op.getParity(), e.c32(0), *op.getReport(),
+                          /*doubleDeadline=*/false);
 }
 
 /// Nanoseconds, as a number of 32 bits.
 static Value readTime(Emitter &e) {
-  return e.resize(NVVM::GlobalTimerOp::create(e.b, e.loc, e.i64), e.i32);
+  return resize(e, NVVM::GlobalTimerOp::create(e, e.i64), e.i32);
 }
 
 /// Sleeps until `time`, or until the consumer waits.
 static void napUntil(Emitter &e, Value post, Value time) {
   auto mayBackOff = [&] {
-    Value hurry = e.loadSharedHere(e.i32, post, kPostHurry);
-    Value isEarly = e.cmp(Predicate::slt, e.sub(readTime(e), time), 0);
-    return e.and_(isEarly, e.eq(hurry, kForNobody));
+    Value hurry = LoadSharedOp::create(e, e.i32, post, kPostHurry);
+    Value isEarly = slt(e, sub(e, readTime(e), time), 0);
+    return and_(e, isEarly, eq(e, hurry, kForNobody));
   };
-  e.whileTrue(mayBackOff, [&] { NVVM::NanosleepOp::create(e.b, e.loc, e.c32(kBackoff)); });
+  whileTrue(e, mayBackOff, [&] { NVVM::NanosleepOp::create(e, e.c32(kBackoff)); });
 }
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.
 static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
-  int64_t pieceRows = tile.getPieceRows(), pieces = tile.getPartRows() / pieceRows;
+  int64_t chunk = e.sm.getChunk(), pieceRows = tile.getPieceRows(),
+          pieces = tile.getPartRows() / pieceRows;
   int64_t chunks = llvm::divideCeil(tile.getColumns(), tile.getChunk());
   int64_t parts = tile.getRows() / tile.getPartRows() * chunks;
-  Value at = e.add(e.sharedBase, op.getPost());
-  auto word = [&](int64_t offset) { return e.loadSharedHere(e.i32, at, offset); };
-  Value base = e.add(e.sharedBase, tile.getStaging());
-  Value own = e.resize(e.ownRank(), e.i32), away = e.c32(0);
+  Value at = e.shared(op.getPost());
+  auto word = [&](int64_t offset) { return LoadSharedOp::create(e, e.i32, at, offset); };
+  Value base = e.shared(tile.getStaging());
+  Value own = resize(e, ownRank(e), e.i32), away = e.c32(0);
   for (int64_t i = 0; i != tile.getPeers(); ++i)
-    away = e.add(away, e.resize(e.cmp(Predicate::ne, word(kPeers + 4 * i), own), e.i32));
+    away = add(e, away, resize(e, ne(e, word(kPeers + 4 * i), own), e.i32));
   int64_t all = tile.getGroups() * parts * pieces;
-  Value pauses = e.maxS(e.mul(away, 4 * all), e.c32(1));
-  Value time = e.mul(e.minS(e.maxS(took, e.c32(0)), e.c32(op.getSpread() * 4 / 3)), 3);
-  Value pause = e.b.createOrFold<arith::DivUIOp>(e.loc, time, pauses),
-        next = e.variable(e.i32, e.c32(0));
-  e.write(next, readTime(e));
+  Value pauses = maxS(e, mul(e, away, 4 * all), 1);
+  Value time = mul(e, minS(e, maxS(e, took, 0), op.getSpread() * 4 / 3), 3);
+  Value pause = divU(e, time, pauses), next = variable(e, e.i32, e.c32(0));
+  write(e, next, readTime(e));
   auto send = [&](Value i) {
-    Value peer = e.loadSharedHere(e.i32, e.add(at, e.mul(i, 4)), kPeers);
-    Value number = e.add(e.c64(tile.getMap()), e.resize(peer, e.i64));
-    Value map = e.add(e.launchFieldHere(offsetof(mk_gpu_launch, peer_maps)),
-                      e.mul(number, MK_GPU_TENSOR_MAP_BYTES));
-    Value isAway = e.cmp(Predicate::ne, peer, own);
+    Value peer = LoadSharedOp::create(e, e.i32, add(e, at, mul(e, i, 4)), kPeers);
+    Value number = add(e, e.c64(tile.getMap()), resize(e, peer, e.i64));
+    Value map = add(e, launchFieldHere(e, offsetof(mk_gpu_launch, peer_maps)),
+                    mul(e, number, MK_GPU_TENSOR_MAP_BYTES));
+    Value isAway = ne(e, peer, own);
     // Piece by piece, the parts of all warpgroups one behind the other.
-    e.forRange(e.c32(0), e.c32(all), e.c32(1), [&](Value k) {
-      e.ifThen(isAway, [&] {
-        napUntil(e, at, e.read(next, e.i32));
-        e.write(next, e.add(e.read(next, e.i32), pause));
+    forRange(e, all, [&](Value k) {
+      ifThen(e, isAway, [&] {
+        napUntil(e, at, read(e, next, e.i32));
+        write(e, next, add(e, read(e, next, e.i32), pause));
       });
-      Value piece = e.remU(k, pieces), whole = e.divU(k, pieces);
-      Value part = e.remU(whole, parts), group = e.divU(whole, parts);
-      Value slot = e.add(e.mul(group, tile.getBuffers()), part);
-      Value source = e.add(base, e.add(e.mul(slot, kBufferRows * kChunkBytes),
-                                       e.mul(piece, pieceRows * kChunkBytes)));
-      Value row = e.add(e.mul(e.divU(part, chunks), tile.getPartRows()), e.mul(piece, pieceRows));
-      row = e.add(row, e.mul(group, tile.getRows()));
+      Value piece = remU(e, k, pieces), whole = divU(e, k, pieces);
+      Value part = remU(e, whole, parts), group = divU(e, whole, parts);
+      Value slot = add(e, mul(e, group, tile.getBuffers()), part);
+      Value source = add(
+          e, base,
+          add(e, mul(e, slot, mk_sm::getStagingBytes(chunk)), mul(e, piece, pieceRows * chunk)));
+      Value row =
+          add(e, mul(e, divU(e, part, chunks), tile.getPartRows()), mul(e, piece, pieceRows));
+      row = add(e, row, mul(e, group, tile.getRows()));
       SmallVector<Value> coordinates;
       for (int64_t d = 0; d != tile.getCoordinates(); ++d)
         coordinates.push_back(word(kOffsets + 4 * d));
-      coordinates.end()[-2] = e.add(coordinates.end()[-2], row);
-      Value column = e.minS(e.mul(e.remU(part, chunks), tile.getChunk()),
-                            e.c32(tile.getColumns() - tile.getChunk()));
-      coordinates.back() = e.add(coordinates.back(), column);
-      e.create<StoreTensorOp>(source, map, coordinates, tile.getAdd());
-      e.create<CommitGroupOp>();
-      e.ifThen(e.and_(isAway, e.cmp(Predicate::ne, word(kPostHurry), kForSender)),
-               [&] { e.create<WaitGroupOp>(0, /*read=*/false); });
+      coordinates.end()[-2] = add(e, coordinates.end()[-2], row);
+      Value column = minS(e, mul(e, remU(e, part, chunks), tile.getChunk()),
+                          tile.getColumns() - tile.getChunk());
+      coordinates.back() = add(e, coordinates.back(), column);
+      StoreTensorOp::create(e, source, map, coordinates, tile.getAdd());
+      CommitGroupOp::create(e);
+      ifThen(e, and_(e, isAway, ne(e, word(kPostHurry), kForSender)),
+             [&] { WaitGroupOp::create(e, 0, /*read=*/false); });
     });
   };
-  e.ifThen(e.cmp(Predicate::ne, word(kSends), 0), [&] {
-    e.forRange(e.c32(0), e.c32(tile.getPeers()), e.c32(1), send);
-    e.create<WaitGroupOp>(0, /*read=*/false);
+  ifThen(e, ne(e, word(kSends), 0), [&] {
+    forRange(e, tile.getPeers(), send);
+    WaitGroupOp::create(e, 0, /*read=*/false);
   });
   // Stores reach across links only, and so does their signal.
   if (tile.getSignal() >= 0)
-    e.create<RaiseOp>(tile.getSignal(), e.resize(word(kElement), e.i64), 1, MemScope::Sys,
-                      /*relaxed=*/false, e.resize(word(kPeers), e.i64), /*cta=*/Value(),
-                      /*strong=*/false,
-                      /*team=*/Value(), ReportAttr(), SpanAttr());
-  e.create<BarrierArriveOp>(e.add(e.sharedBase, tile.getSent()), /*cta=*/Value(),
-                            /*bytes=*/Value());
+    RaiseOp::create(e, tile.getSignal(), resize(e, word(kElement), e.i64), 1, MemScope::Sys,
+                    /*relaxed=*/false, resize(e, word(kPeers), e.i64), /*cta=*/Value(),
+                    /*strong=*/false,
+                    /*team=*/Value(), ReportAttr(), SpanAttr());
+  BarrierArriveOp::create(e, e.shared(tile.getSent()), /*cta=*/Value(),
+                          /*bytes=*/Value());
 }
 
 static void servePosts(ServePostsOp op, Emitter &e) {
-  Value lane = e.and_(e.readNumber(), 31);
-  Value more = e.variable(e.i32, e.c32(1)), last = e.variable(e.i32, e.c32(0));
-  e.write(last, readTime(e));
-  e.whileTrue([&] { return e.cmp(Predicate::ne, e.read(more, e.i32), 0); },
-              [&] {
-                e.barrier(e.c32(op.getBarrier()), kPostCallers);
-                Value number = e.fromLane0(
-                    e.loadSharedHere(e.i32, e.add(e.sharedBase, op.getPost()), kNumber));
-                e.write(more, number);
-                Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
-                e.write(last, now);
-                for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
-                  e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)),
-                           [&, tile = tile] { sendTile(e, tile, op, took); });
-                e.syncWarp();
-              });
+  Value lane = and_(e, ThreadIdOp::create(e), 31);
+  Value more = variable(e, e.i32, e.c32(1)), last = variable(e, e.i32, e.c32(0));
+  write(e, last, readTime(e));
+  whileTrue(
+      e, [&] { return ne(e, read(e, more, e.i32), 0); },
+      [&] {
+        SyncOp::create(e, e.c32(op.getBarrier()), kPostCallers);
+        Value number =
+            fromLane0(e, LoadSharedOp::create(e, e.i32, e.shared(op.getPost()), kNumber));
+        write(e, more, number);
+        Value now = readTime(e), took = sub(e, now, read(e, last, e.i32));
+        write(e, last, now);
+        for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
+          ifThen(e, and_(e, eq(e, number, i + 1), eq(e, lane, 0)),
+                 [&, tile = tile] { sendTile(e, tile, op, took); });
+        SyncWarpOp::create(e);
+      });
 }
 
 void mk_thread::expandSender(ModuleOp module) {

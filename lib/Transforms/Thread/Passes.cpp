@@ -6,6 +6,7 @@
 namespace mlir::mk_thread {
 #define GEN_PASS_DEF_DISPATCHWARPSPASS
 #define GEN_PASS_DEF_EXPANDACCESSESPASS
+#define GEN_PASS_DEF_EXPANDBOUNDSPASS
 #define GEN_PASS_DEF_EXPANDCHANNELSPASS
 #define GEN_PASS_DEF_EXPANDCOMMANDSPASS
 #define GEN_PASS_DEF_EXPANDCOPIERSPASS
@@ -31,6 +32,7 @@ namespace mlir::mk_thread {
 namespace mlir::mk {
 template struct FunctionPass<mk_thread::impl::DispatchWarpsPassBase, mk_thread::dispatchWarps>;
 template struct FunctionPass<mk_thread::impl::ExpandAccessesPassBase, mk_thread::expandAccesses>;
+template struct FunctionPass<mk_thread::impl::ExpandBoundsPassBase, mk_thread::expandBounds>;
 template struct FunctionPass<mk_thread::impl::ExpandChannelsPassBase, mk_thread::expandChannels>;
 template struct FunctionPass<mk_thread::impl::ExpandCommandsPassBase, mk_thread::expandCommands>;
 template struct FunctionPass<mk_thread::impl::ExpandCopiersPassBase, mk_thread::expandCopiers>;

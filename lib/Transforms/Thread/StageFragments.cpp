@@ -13,14 +13,12 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr, mk_sm::TransposedAttr;
 
-static constexpr int64_t kBufferBytes = kBufferRows * kChunkBytes;
-
 /// Elements as they are, or packed into words.
 static SmallVector<Value> take(Emitter &e, Value tile, ArrayRef<int32_t> which, bool packed) {
   Type element = getRegisterType(getElementTypeOrSelf(tile.getType()));
   SmallVector<Type> types =
       packed ? getPackedTypes(element, which.size()) : SmallVector<Type>(which.size(), element);
-  return e.create<TakeElementsOp>(types, e.b.getDenseI32ArrayAttr(which), tile).getResults();
+  return TakeElementsOp::create(e, types, e.getDenseI32ArrayAttr(which), tile).getResults();
 }
 
 /// `count` numbers from `first` on.
@@ -40,23 +38,22 @@ static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
   if (count == 1)
     return body(from);
   int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
-  e.ifThenElse(
-      e.eq(e.and_(number, half), 0), [&] { emitSwitch(e, number, from, half, body); },
+  ifThenElse(
+      e, eq(e, and_(e, number, half), 0), [&] { emitSwitch(e, number, from, half, body); },
       [&] { emitSwitch(e, number, from + half, count - half, body); });
 }
 
 namespace {
-/// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the engine's
-/// 128-byte swizzle, and one of its threads sends them off. Of a transposed tile a warpgroup holds
-/// columns, in blocks of 64, 128 bytes of each row.
+/// Each warpgroup puts rows of a chunk into one of its buffers, in the engine's swizzle, and one of
+/// its threads sends them off. Of a transposed tile a warpgroup holds columns, a chunk of each row.
 class Staging {
 public:
   Staging(StageFragmentOp op, Emitter &e) : op(op), e(e), tile(op.getFragment().getType()) {
     size = getElementBytes(tile.getElementType());
-    m = tile.getDimSize(0), n = tile.getDimSize(1), columns = kChunkBytes / size;
+    chunk = e.sm.getChunk(), bufferBytes = mk_sm::getStagingBytes(chunk);
+    m = tile.getDimSize(0), n = tile.getDimSize(1), columns = chunk / size;
     rows = mk_sm::countStoreRows(tile);
-    chunks = mk_sm::countStoreChunks(tile, kChunkBytes),
-    parts = mk_sm::countStoreParts(tile, kChunkBytes);
+    chunks = mk_sm::countStoreChunks(tile, chunk), parts = mk_sm::countStoreParts(tile, chunk);
     auto layout = dyn_cast<TransposedAttr>(tile.getEncoding());
     transposed = static_cast<bool>(layout);
     int64_t groups =
@@ -74,8 +71,8 @@ public:
       }
       return;
     }
-    e.forRange(e.c32(0), e.c32(parts), e.c32(1), [&](Value part) {
-      e.keepRolled();
+    forRange(e, parts, [&](Value part) {
+      keepRolled(e);
       enter();
       emitSwitch(e, part, 0, parts, [&](int64_t number) { fill(number); });
       leave(part);
@@ -92,7 +89,7 @@ private:
     SmallVector<int32_t> which = number(first, 4);
     llvm::append_range(which, number(second, 4));
     SmallVector<Value> words = take(e, op.getFragment(), which, /*packed=*/true);
-    e.create<StMatrixOp>(findAddress(), words[0], words[1], words[2], words[3], transposed);
+    StMatrixOp::create(e, findAddress(), words[0], words[1], words[2], words[3], transposed);
   }
   /// The first of a part's registers.
   int64_t firstOf(int64_t part) {
@@ -100,14 +97,15 @@ private:
     return transposed ? part % chunks * (m / 2) + block * (rows / 2) : block * (n / 2) + column / 2;
   }
   void fetch(int64_t part) {
-    e.create<LoadAheadOp>(number(firstOf(part), (transposed ? rows : columns) / 2),
-                          op.getFragment());
+    LoadAheadOp::create(e, number(firstOf(part), (transposed ? rows : columns) / 2),
+                        op.getFragment());
   }
 
   StageFragmentOp op;
   Emitter &e;
   RankedTensorType tile;
-  int64_t size, m, n, columns, rows, chunks, parts; // rows and columns: of a part
+  int64_t size, chunk, bufferBytes, m, n, columns, rows, chunks,
+      parts; // rows and columns: of a part
   int64_t groupRows = 0,
           groupColumns = 0; // from one warpgroup's part of the tile to the next one's
   bool transposed;
@@ -116,26 +114,28 @@ private:
 } // namespace
 
 void Staging::enter() {
-  Value thread = e.readNumber(/*here=*/true), warp = e.shr(thread, 5);
-  lane = e.and_(thread, 31), group = e.sub(e.shr(thread, 7), 1);
-  base = e.add(e.sharedBase, op.getStaging());
-  base = e.add(base, e.mul(group, op.getBuffers() * kBufferBytes));
-  sender = e.eq(e.and_(thread, 127), 0), barrier = e.add(group, op.getBarrier());
+  Value thread = ThreadIdOp::create(e, /*pinned=*/true), warp = shr(e, thread, 5);
+  lane = and_(e, thread, 31), group = sub(e, shr(e, thread, 7), 1);
+  base = e.shared(op.getStaging());
+  base = add(e, base, mul(e, group, op.getBuffers() * bufferBytes));
+  sender = eq(e, and_(e, thread, mk::kWarpgroupThreads - 1), 0),
+  barrier = add(e, group, op.getBarrier());
   // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
   // write where their elements are.
   if (transposed) {
     // Lane l gives the address of token l % 8 of 8 or, lanes 16 to 31, of the next 8, for the
     // first 8 columns of its warp's 16 or the others.
-    rowAddress = e.add(base, e.shl(e.or_(e.and_(lane, 7), e.shr(e.and_(lane, 16), 1)), 7));
-    Value piece = e.or_(e.shl(e.and_(warp, 3), 1), e.and_(e.shr(lane, 3), 1));
-    rowAddress = e.add(rowAddress, e.shl(e.xor_(piece, e.and_(lane, 7)), 4));
+    rowAddress =
+        add(e, base, mul(e, or_(e, and_(e, lane, 7), shr(e, and_(e, lane, 16), 1)), chunk));
+    Value piece = or_(e, shl(e, and_(e, warp, 3), 1), and_(e, shr(e, lane, 3), 1));
+    rowAddress = add(e, rowAddress, shl(e, xor_(e, piece, and_(e, lane, 7)), 4));
     return;
   }
-  Value inWarp = e.shl(e.and_(warp, 3), 4);
-  Value ownRow = size == 2 ? e.and_(lane, 15) : e.shr(lane, 2);
-  rowAddress = e.add(base, e.shl(e.add(inWarp, ownRow), 7));
-  swizzle = e.shl(e.and_(size == 2 ? lane : e.shr(lane, 2), 7), 4);
-  quad = e.and_(lane, 3);
+  Value inWarp = shl(e, and_(e, warp, 3), 4);
+  Value ownRow = size == 2 ? and_(e, lane, 15) : shr(e, lane, 2);
+  rowAddress = add(e, base, mul(e, add(e, inWarp, ownRow), chunk));
+  swizzle = mk_thread::swizzle(e, size == 2 ? lane : shr(e, lane, 2));
+  quad = and_(e, lane, 3);
 }
 
 void Staging::fill(int64_t part) {
@@ -145,24 +145,24 @@ void Staging::fill(int64_t part) {
   fetch(part);
   if (op.getUnrolled() && part + 1 != parts)
     fetch(part + 1);
-  int64_t offset = part % buffers * kBufferBytes;
+  int64_t offset = part % buffers * bufferBytes;
   int64_t pending = op.getRegular() || part ? buffers - 1 : 0;
-  e.ifThen(sender, [&] { e.create<WaitGroupOp>(pending, /*read=*/true); });
-  e.barrier(barrier, 128);
+  ifThen(e, sender, [&] { WaitGroupOp::create(e, pending, /*read=*/true); });
+  SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
   if (transposed) {
     // Behind an odd number of blocks the buffer has room, which nobody reads.
     for (int64_t j = 0, blocks = rows / 8; j < blocks; j += 2)
       storeMatrix(first + 4 * j, first + 4 * std::min(j + 1, blocks - 1),
-                  [&] { return e.add(rowAddress, offset + j * 8 * kChunkBytes); });
+                  [&] { return add(e, rowAddress, offset + j * 8 * chunk); });
     return;
   }
   if (size == 2) {
     for (int64_t j = 0; j < 8; j += 2)
       storeMatrix(first + 4 * j, first + 4 * (j + 1), [&] {
         // Lanes 16 to 31 give the rows of the next 8 columns.
-        Value piece = e.xor_(e.xor_(e.shl(e.shr(lane, 4), 4), swizzle), j << 4);
-        return e.add(e.add(rowAddress, offset), piece);
+        Value piece = xor_(e, xor_(e, shl(e, shr(e, lane, 4), 4), swizzle), j << 4);
+        return add(e, add(e, rowAddress, offset), piece);
       });
     return;
   }
@@ -170,53 +170,53 @@ void Staging::fill(int64_t part) {
     for (int64_t half = 0; half < 2; ++half) {
       SmallVector<Value> pair =
           take(e, op.getFragment(), number(first + 4 * j + 2 * half, 2), /*packed=*/false);
-      Value row = e.add(rowAddress, offset + half * 8 * kChunkBytes);
-      Value column = e.add(e.shl(quad, 3), 32 * j);
-      Value piece = e.xor_(e.and_(column, ~15), swizzle);
-      e.storeWords(pair, e.add(row, e.or_(piece, e.and_(column, 15))), 8);
+      Value row = add(e, rowAddress, offset + half * 8 * chunk);
+      Value column = add(e, shl(e, quad, 3), 32 * j);
+      Value piece = xor_(e, and_(e, column, ~15), swizzle);
+      StoreOp::create(e, pair, add(e, row, or_(e, piece, and_(e, column, 15))), 8);
     }
 }
 
 void Staging::leave(Value part) {
-  Value column = e.minS(e.mul(e.remU(part, chunks), columns), e.c32(n - columns));
+  Value column = minS(e, mul(e, remU(e, part, chunks), columns), n - columns);
   if (groupColumns)
-    column = e.add(column, e.mul(group, groupColumns));
-  Value source = e.add(base, e.mul(e.remU(part, op.getBuffers()), kBufferBytes));
-  Value row = e.mul(e.divU(part, chunks), rows);
-  e.fenceAsyncShared();
-  e.barrier(barrier, 128);
+    column = add(e, column, mul(e, group, groupColumns));
+  Value source = add(e, base, mul(e, remU(e, part, op.getBuffers()), bufferBytes));
+  Value row = mul(e, divU(e, part, chunks), rows);
+  FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
+  SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   auto send = [&] {
     // A group for each part: what waits for a buffer counts them.
     for (int64_t sent = 0; sent != rows && op.getMap(); sent += op.getRows()) {
       SmallVector<Value> coordinates(op.getCoordinates());
-      coordinates.back() = e.add(coordinates.back(), column);
-      coordinates.end()[-2] = e.add(coordinates.end()[-2], e.add(row, sent));
+      coordinates.back() = add(e, coordinates.back(), column);
+      coordinates.end()[-2] = add(e, coordinates.end()[-2], add(e, row, sent));
       if (groupRows)
-        coordinates.end()[-2] = e.add(coordinates.end()[-2], e.mul(group, groupRows));
-      e.create<StoreTensorOp>(e.add(source, sent * kChunkBytes), op.getMap(), coordinates,
-                              op.getAdd());
+        coordinates.end()[-2] = add(e, coordinates.end()[-2], mul(e, group, groupRows));
+      StoreTensorOp::create(e, add(e, source, sent * chunk), op.getMap(), coordinates, op.getAdd());
     }
-    e.create<CommitGroupOp>();
+    CommitGroupOp::create(e);
   };
   auto byThreads = [&] {
     // Empty: what waits for a buffer counts groups.
-    e.create<CommitGroupOp>();
+    CommitGroupOp::create(e);
     IRMapping map;
     // Read anew: for what is rare nothing is kept.
-    Value again = e.sub(e.shr(e.readNumber(), 7), 1);
-    Value rowOfTile = groupRows ? e.add(row, e.mul(again, groupRows)) : row;
+    Value again = sub(e, shr(e, ThreadIdOp::create(e), 7), 1);
+    Value rowOfTile = groupRows ? add(e, row, mul(e, again, groupRows)) : row;
     map.map(op.getOtherwise().getArguments(), ArrayRef<Value>{source, rowOfTile, column});
     for (Operation &inner : op.getOtherwise().front())
-      e.b.clone(inner, map);
+      e.clone(inner, map);
   };
-  e.ifThenElse(op.getUsable(), [&] { e.ifThen(sender, send); }, byThreads);
+  ifThenElse(
+      e, op.getUsable(), [&] { ifThen(e, sender, send); }, byThreads);
 }
 
 //===----------------------------------------------------------------------===//
 // From registers
 //===----------------------------------------------------------------------===//
 
-static void store(StoreFragmentOp op, Emitter &e) {
+static void storeFragment(StoreFragmentOp op, Emitter &e) {
   Value tile = op.getFragment();
   RankedTensorType type = op.getFragment().getType();
   int64_t n = mk_sm::getNumElements(type), grouped = op.getGrouped();
@@ -225,14 +225,14 @@ static void store(StoreFragmentOp op, Emitter &e) {
   auto storeParts = [&](bool inRuns, Value together = {}) {
     for (int64_t first = 0; first < n; first += grouped) {
       SmallVector<int32_t> all = number(first, std::min(grouped, n - first));
-      e.create<LoadAheadOp>(all, tile);
+      LoadAheadOp::create(e, all, tile);
       ArrayRef<int32_t> part = all;
       size_t step = !onDemand || together ? part.size() : inRuns ? getRun(type) : 1;
       for (; !part.empty(); part = part.drop_front(step)) {
         ArrayRef<int32_t> which = part.take_front(step);
-        e.create<StoreElementsOp>(take(e, tile, which, /*packed=*/false), which, type,
-                                  op.getStart(), op.getStrides(), op.getOffsets(), op.getLimits(),
-                                  inRuns, together, op.getAddAttr(), op.getThread());
+        StoreElementsOp::create(e, take(e, tile, which, /*packed=*/false), which, type,
+                                op.getStart(), op.getStrides(), op.getOffsets(), op.getLimits(),
+                                inRuns, together, op.getAddAttr(), op.getThread());
       }
     }
   };
@@ -241,7 +241,8 @@ static void store(StoreFragmentOp op, Emitter &e) {
   Value together = op.getTogether();
   if (!together || op.getMaterialize())
     return storeParts(/*inRuns=*/false, together);
-  e.ifThenElse(together, [&] { storeParts(true); }, [&] { storeParts(false); });
+  ifThenElse(
+      e, together, [&] { storeParts(true); }, [&] { storeParts(false); });
 }
 
 /// Registers that are moved together: the longest access of the PTX ISA (v4.b32).
@@ -251,19 +252,19 @@ static void spill(SpillFragmentOp op, Emitter &e) {
   for (int64_t first = 0, n = mk_sm::getNumElements(op.getFragment().getType()); first < n;
        first += kRun) {
     SmallVector<int32_t> which = number(first, kRun);
-    e.create<LoadAheadOp>(which, op.getFragment());
+    LoadAheadOp::create(e, which, op.getFragment());
     SmallVector<Value> words = take(e, op.getFragment(), which, /*packed=*/false);
     for (Value &word : words)
       if (!word.getType().isInteger(32))
-        word = e.create<LLVM::BitcastOp>(e.i32, word);
-    e.storeWords(words, e.add(op.getAddress(), first / kRun * op.getStep()), 4 * kRun,
-                 op.getExists());
+        word = LLVM::BitcastOp::create(e, e.i32, word);
+    StoreOp::create(e, words, add(e, op.getAddress(), first / kRun * op.getStep()), 4 * kRun,
+                    op.getExists());
   }
 }
 
 void mk_thread::stageFragments(ModuleOp module) {
   expandEach<StageFragmentOp>(module,
                               [](StageFragmentOp op, Emitter &e) { Staging(op, e).emit(); });
-  expandEach<StoreFragmentOp>(module, store);
+  expandEach<StoreFragmentOp>(module, storeFragment);
   expandEach<SpillFragmentOp>(module, spill);
 }

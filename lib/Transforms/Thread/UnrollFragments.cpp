@@ -25,8 +25,8 @@ public:
 
   void unroll(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      e.loc = op.getLoc();
-      e.b.setInsertionPoint(&op);
+      e.setLoc(op.getLoc());
+      e.setInsertionPoint(&op);
       if (visit(&op))
         dead.push_back(&op);
       else
@@ -81,7 +81,7 @@ SmallVector<Value> Unroller::compute(Operation *op) {
     // Or LLVM would take all of them at the end, and what was loaded would stay.
     auto latest = MutableArrayRef(made).drop_front(first);
     if (takes && (latest[0].getType().isF32() || latest[0].getType().isInteger(32)))
-      llvm::copy(e.create<PinOp>(TypeRange(ValueRange(latest)), latest).getResults(),
+      llvm::copy(PinOp::create(e, TypeRange(ValueRange(latest)), latest).getResults(),
                  latest.begin());
   }
   return made;
@@ -100,7 +100,7 @@ bool Unroller::visit(Operation *op) {
           llvm::map_to_vector(*which, [&](int32_t i) { return taker.take(take.getFragment(), i); });
     else
       llvm::append_range(taken, getAll(take.getFragment()));
-    take->replaceAllUsesWith(isPacked(take.getElements(), element) ? e.pack(taken) : taken);
+    take->replaceAllUsesWith(isPacked(take.getElements(), element) ? pack(e, taken) : taken);
     return true;
   }
   if (auto ahead = dyn_cast<LoadAheadOp>(op)) {
@@ -118,7 +118,7 @@ bool Unroller::visit(Operation *op) {
   if (auto held = dyn_cast<HoldElementsOp>(op)) {
     made.assign(held.getElements().begin(), held.getElements().end());
     if (isPacked(made, element))
-      made = e.unpack(made, element, n);
+      made = unpack(e, made, element, n);
   } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto splat = cast<DenseElementsAttr>(constant.getValue());
     made.assign(n, e.constant(cast<TypedAttr>(splat.getSplatValue<Attribute>())));

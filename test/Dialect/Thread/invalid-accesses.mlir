@@ -33,7 +33,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error @+1 {{counts 48 threads; a named barrier counts 32 to 1024, in whole warps}}
+  // expected-error @+1 {{counts 48 threads; a named barrier counts whole warps}}
   mk_thread.sync %w, 48
 }
 
@@ -42,7 +42,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error @+1 {{counts 0 threads; a named barrier counts 32 to 1024, in whole warps}}
+  // expected-error @+1 {{counts 0 threads; a named barrier counts whole warps}}
   mk_thread.arrive %w, 0
 }
 

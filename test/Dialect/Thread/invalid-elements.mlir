@@ -7,7 +7,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   %x = arith.constant 0.0 : f32
-  // expected-error @+1 {{is a room of 64 bytes at 1024 for 48 threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8}}
+  // expected-error @+1 {{is a room of 64 bytes at 1024 for 48 threads; use whole warps, and offsets in multiples of 8}}
   %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 48, offset = 1024, bytes = 64> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
 }
 

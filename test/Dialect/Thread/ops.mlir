@@ -246,6 +246,10 @@ mk_thread.kernel @reports threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.check %[[G]] size(%[[G]]) extent(%[[G]]) chosen(%[[W]]) rank(%[[G]]) when(%[[G]], %[[W]] : i64, i32) least [1, 2] named(259) report(<kind = 12, role = 0, number = 4>){{$}}
   %j = mk_thread.check %g size(%g) extent(%g) chosen(%w) rank(%g) when(%g, %w : i64, i32) least [1, 2]
       named(259) report(<kind = 12, role = 0, number = 4>)
+  // CHECK: mk_thread.clamp_end %[[G]] to %[[G]] step %[[G]]{{$}}
+  %end = mk_thread.clamp_end %g to %g step %g
+  // CHECK: mk_thread.clamp_end %[[G]] to %[[G]] step %[[G]] report(<kind = 10, role = 1, number = 0>)
+  %told = mk_thread.clamp_end %g to %g step %g report(<kind = 10, role = 1, number = 0>)
   // CHECK: mk_thread.fail_unless %[[W]] report(<kind = 10, role = 1, number = 0>)
   mk_thread.fail_unless %w report(<kind = 10, role = 1, number = 0>)
   // CHECK: mk_thread.report_failure

@@ -25,7 +25,7 @@ mk.kernel @large on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @rows on @mesh () {
   mk.role @r ctas(1) {
-    // expected-error @+1 {{stages 'tensor<12x64xbf16>', whose rows are no multiple of 8, the rows of the 128-byte swizzle; the next are 16}}
+    // expected-error @+1 {{stages 'tensor<12x64xbf16>', whose rows are no multiple of 8, the rows of the swizzle's period; the next are 16}}
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<12x64xbf16>>
   }
 }

@@ -10,8 +10,6 @@
 
 namespace mlir::mk_thread {
 
-/// A tile lies in columns of so many bytes; a staging buffer has at most so many rows of these.
-constexpr int64_t kChunkBytes = 128, kBufferRows = 64;
 /// Requests of copies by threads that there may be at a time, and bytes of one.
 constexpr int64_t kRequests = 4, kRequestBytes = 104;
 /// Of a tile that the sender has; ranks that it sends one to at most.

@@ -39,6 +39,13 @@ def UnrollFragmentsPass : ExpandPass<"mk-thread-unroll-fragments"> {
   }];
 }
 
+def ExpandBoundsPass : ExpandPass<"mk-thread-expand-bounds"> {
+  let summary = "Turns ends of loops that are counted in 32 bits into comparisons and a choice";
+  let description = [{
+    Runs in front of `mk-thread-dispatch-warps`, which keeps the report of a side where something may fail.
+  }];
+}
+
 def DispatchWarpsPass : ExpandPass<"mk-thread-dispatch-warps"> {
   let summary = "Turns code of some warps, CTAs or one thread into branches on their numbers";
   let description = [{

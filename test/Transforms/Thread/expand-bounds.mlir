@@ -1,0 +1,28 @@
+// RUN: mk-opt %s -mk-thread-expand-bounds | FileCheck %s
+
+// What is not known is compared with what 32 bits hold; a loop that does not fit is empty.
+
+// CHECK-LABEL: mk_thread.kernel @ends
+mk_thread.kernel @ends threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK-DAG: %[[LEAST:.*]] = arith.constant -1073741824 : i64
+  // CHECK-DAG: %[[MOST:.*]] = arith.constant 1073741824 : i64
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i64
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  // CHECK: %[[G:.*]] = mk_thread.param 24
+  %g = mk_thread.param 24 : i64
+  // CHECK: %[[FITS:.*]] = arith.cmpi sle, %[[G]], %[[MOST]]
+  // CHECK: %[[WORD:.*]] = arith.extui %[[FITS]]
+  // CHECK: mk_thread.fail_unless %[[WORD]] report(<kind = 10, role = 1, number = 0>)
+  // CHECK: %[[END:.*]] = arith.select %[[FITS]], %[[G]], %[[ZERO]]
+  // CHECK: arith.maxsi %[[END]], %[[LEAST]]
+  %a = mk_thread.clamp_end %zero to %g step %one report(<kind = 10, role = 1, number = 0>)
+  // Where it begins is not known: that may be too low as well. Another one says so.
+  // CHECK: arith.cmpi sle, %[[G]], %[[MOST]]
+  // CHECK: arith.cmpi sge, %[[G]], %[[LEAST]]
+  // CHECK-NOT: fail_unless
+  // CHECK: arith.select
+  // CHECK: arith.maxsi
+  %b = mk_thread.clamp_end %g to %one step %one
+}
