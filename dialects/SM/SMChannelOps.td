@@ -31,10 +31,13 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
 
     With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
     use the ring equally often: each fetches one c-th of the tile's rows for all of them.
+    With `shared(c stride s)` these are the c CTAs whose numbers are s apart, of each c s that follow each other: in a
+    cluster of 2 x 4 tiles `shared(4)` is for what a row of tiles has in common, `shared(2 stride 4)` for what a column has.
 
     ```mlir
     mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
     mk_sm.copy %a[%row, %k] to %slot[0] shared(2) : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+    mk_sm.copy %a[%row, %k] to %slot[0] shared(2 stride 4) : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
     ```
 
     Where `valid` or `pad` ask for what the copy engine does not do, the producer waits until the tile has landed, and writes
@@ -45,14 +48,17 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
-                       DefaultValuedAttr<I64Attr, "1">:$shared, Optional<MkSM_CursorType>:$padding);
+                       DefaultValuedAttr<I64Attr, "1">:$shared, DefaultValuedAttr<I64Attr, "1">:$stride,
+                       Optional<MkSM_CursorType>:$padding);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTileType();
+    /// The CTAs that share it, by their numbers in the cluster.
+    ShareGroup getGroup() { return {static_cast<int64_t>(getShared()), static_cast<int64_t>(getStride())}; }
     /// Whether the producer may have to write over a part of the tile.
     bool mayPad() { return !isByElements() && (getPad() || !getValid().empty()); }
     /// Whether threads of the producer bring it, not the copy engine.

@@ -72,7 +72,7 @@ LogicalResult CopyOp::verify() {
   if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))
     return failure();
   if (tile.getRank() == 1) {
-    if (getShared() != 1)
+    if (getShared() != 1 || getStride() != 1)
       return emitOpError() << "is shared, but " << tile
                            << " is brought by threads of its CTA: share tiles of two dimensions";
     if (getPad())
@@ -81,9 +81,13 @@ LogicalResult CopyOp::verify() {
     return success();
   }
   // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
-  int64_t shared = getShared(), rows = tile.getShape().end()[-2];
+  auto [shared, stride] = getGroup();
+  int64_t rows = tile.getShape().end()[-2];
   if (!llvm::is_contained({1, 2, 4, 8}, shared))
     return emitOpError() << "is shared by " << shared << " CTAs: a cluster has 1, 2, 4 or 8";
+  if (!llvm::is_contained({1, 2, 4}, stride) || shared * stride > 8 || (shared == 1 && stride > 1))
+    return emitOpError() << "is shared by " << shared << " CTAs that are " << stride
+                         << " apart: use 2 or more that are 1, 2 or 4 apart, in a cluster of 8";
   if (shared > 1 && rows % (8 * shared))
     return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows << " rows of "
                          << tile << " are no multiple of " << 8 * shared << ": share it with fewer";

@@ -32,10 +32,8 @@ static LogicalResult verifyWords(Operation *op, ChannelAttr channel, size_t word
 LogicalResult InitSlotsOp::verify() { return verifyChannel(*this, getChannel()); }
 LogicalResult TakeSlotOp::verify() { return verifyChannel(*this, getChannel()); }
 LogicalResult ReleaseSlotOp::verify() {
-  int64_t cluster = (*this)->getParentOfType<KernelOp>().getCluster();
-  if (int64_t ctas = getCtas().value_or(1); ctas < 1 || ctas > cluster)
-    return emitOpError() << "tells " << ctas << " CTAs of a cluster that has " << cluster
-                         << "; tell those that exist";
+  if (failed(verifyMask(*this, getWriters())))
+    return failure();
   return verifyChannel(*this, getChannel());
 }
 LogicalResult SendWordsOp::verify() { return verifyWords(*this, getChannel(), getWords().size()); }

@@ -73,17 +73,17 @@ def MkThread_CommitSlotOp : MkThread_EffectOp<"commit_slot"> {
 def MkThread_ReleaseSlotOp : MkThread_EffectOp<"release_slot"> {
   let summary = "this warp has read what it needs of a slot";
   let description = [{
-    With `ctas` a cluster of so many fills slots together: each of them is told.
+    Where CTAs of a cluster fill slots together all `writers`, a bit for each, are told.
 
     ```mlir
     mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage) lane(%lane)
     mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage) lane(%lane)
-        ctas(2)
+        writers(%mask)
     ```
   }];
-  let arguments = (ins MkThread_ChannelAttr:$channel, I32:$stage, I32:$lane, OptionalAttr<I64Attr>:$ctas);
+  let arguments = (ins MkThread_ChannelAttr:$channel, I32:$stage, I32:$lane, Optional<I32>:$writers);
   let assemblyFormat = [{
-    $channel `at` `(` $stage `)` `lane` `(` $lane `)` (`ctas` `(` $ctas^ `)`)? attr-dict
+    $channel `at` `(` $stage `)` `lane` `(` $lane `)` (`writers` `(` $writers^ `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }

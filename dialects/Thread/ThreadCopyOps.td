@@ -14,20 +14,20 @@ def MkThread_PrefetchMapOp : MkThread_EffectOp<"prefetch_map"> {
   let arguments = (ins MkThread_Map:$map);
   let assemblyFormat = "$map attr-dict `:` type($map)";
 }
-def MkThread_CopyTensorOp : MkThread_EffectOp<"copy_tensor"> {
+def MkThread_CopyTensorOp : MkThread_EffectOp<"copy_tensor", [AttrSizedOperandSegments]> {
   let summary = "starts to copy a box of a tensor into shared memory";
   let description = [{
     Coordinates, outermost first, are in elements; what lies outside of the tensor is 0. The bytes
-    are counted by the barrier. With `ctas`, a mask, they come to the same place of each of these
+    are counted by the barrier. With `ctas`, a bit for each, they come to the same place of each of these
     CTAs of the cluster, and are counted by its barrier there.
 
     ```mlir
     mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full : !llvm.ptr
-    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full ctas(3) : !llvm.ptr
+    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full ctas(%bits) : !llvm.ptr
     ```
   }];
   let arguments = (ins MkThread_Map:$map, Variadic<I32>:$coordinates, MkThread_Shared:$dest,
-                       MkThread_Shared:$barrier, OptionalAttr<I64Attr>:$ctas);
+                       MkThread_Shared:$barrier, Optional<I16>:$ctas);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `to` $dest `counted` `by` $barrier (`ctas` `(` $ctas^ `)`)?
     attr-dict `:` type($map)

@@ -176,14 +176,19 @@ static LogicalResult verifyCoordinates(Operation *op, int64_t count) {
                              << " dimensions";
   return success();
 }
+LogicalResult mk_thread::verifyMask(Operation *op, Value mask) {
+  APInt bits;
+  if (!mask || !matchPattern(mask, m_ConstantInt(&bits)))
+    return success();
+  int64_t cluster = kernelOf(op).getCluster();
+  if (bits.isZero() || int64_t(bits.getActiveBits()) > cluster)
+    return op->emitOpError() << "names CTAs by the mask " << bits.getZExtValue()
+                             << " of a cluster that has " << cluster << "; name some that exist";
+  return success();
+}
 LogicalResult CopyTensorOp::verify() {
-  if (getCtas() && (int64_t(*getCtas()) < 1 || int64_t(*getCtas()) > 0xffff))
-    return emitOpError() << "names CTAs by " << int64_t(*getCtas())
-                         << ", which is no mask of the 16 that a cluster has at most";
-  if (int64_t cluster = kernelOf(*this).getCluster(); getCtas() && *getCtas() >> cluster)
-    return emitOpError() << "copies to CTAs " << int64_t(*getCtas())
-                         << " (a mask) of a cluster that has " << cluster
-                         << "; name those that exist";
+  if (failed(verifyMask(*this, getCtas())))
+    return failure();
   return verifyCoordinates(*this, getCoordinates().size());
 }
 LogicalResult StoreTensorOp::verify() { return verifyCoordinates(*this, getCoordinates().size()); }

@@ -9,9 +9,14 @@ using namespace mlir::mk_thread;
 LogicalResult CopyTileOp::verify() {
   int64_t cluster = (*this)->getParentOfType<KernelOp>().getCluster(),
           shared = getShared().value_or(1);
-  if (shared < 1 || shared > cluster)
-    return emitOpError() << "is shared by " << shared << " CTAs of a cluster that has " << cluster
+  int64_t stride = getStride();
+  if (shared < 1 || stride < 1 || shared * stride > cluster)
+    return emitOpError() << "is shared by " << shared << " CTAs, " << stride
+                         << " apart, of a cluster that has " << cluster
                          << "; name those that exist";
+  if (!llvm::isPowerOf2_64(shared) || !llvm::isPowerOf2_64(stride))
+    return emitOpError() << "is shared by " << shared << " CTAs, " << stride
+                         << " apart; use powers of 2";
   if (getRows() % (shared * getBoxRows()))
     return emitOpError() << "has " << getRows() << " rows for " << shared << " CTAs, in boxes of "
                          << getBoxRows() << "; use boxes that fill a CTA's part";

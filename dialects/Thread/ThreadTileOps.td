@@ -17,21 +17,24 @@ def MkThread_CopyTileOp : MkThread_EffectOp<"copy_tile", [AttrSizedOperandSegmen
     By a whole warp. The tile has so many rows of so many chunks of 128 bytes, and comes box by box:
     rows of a chunk, which has so many elements. The last chunk is filled also where the tile ends within
     it. The barrier counts all bytes. Where so many CTAs of a cluster share the tile each brings its
-    part of the rows for all of them; this is the one at `place`.
+    part of the rows for all of them; this is the one at `place` of the cluster. Their numbers there are `stride` apart.
 
     ```mlir
     mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full : !llvm.ptr
     mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full
         shared(%place of 2) : !llvm.ptr
+    mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full
+        shared(%place of 2 stride 4) : !llvm.ptr
     ```
   }];
   let arguments = (ins MkThread_Map:$map, Variadic<I64>:$coordinates, ConfinedAttr<I64Attr, [IntPositive]>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$chunks, ConfinedAttr<I64Attr, [IntPositive]>:$box_rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$box_columns, MkThread_Shared:$dest,
-                       MkThread_Shared:$barrier, Optional<I32>:$place, OptionalAttr<I64Attr>:$shared);
+                       MkThread_Shared:$barrier, Optional<I32>:$place, OptionalAttr<I64Attr>:$shared,
+                       DefaultValuedAttr<I64Attr, "1">:$stride);
   let assemblyFormat = [{
     $map `at` `(` $coordinates `)` `of` $rows `x` $chunks `box` $box_rows `x` $box_columns `to` $dest
-    `counted` `by` $barrier (`shared` `(` $place^ `of` $shared `)`)? attr-dict
+    `counted` `by` $barrier (`shared` `(` $place^ `of` $shared (`stride` $stride^)? `)`)? attr-dict
     `:` type($map)
   }];
   let hasVerifier = 1;

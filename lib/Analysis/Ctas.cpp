@@ -173,19 +173,21 @@ FailureOr<SmallVector<int64_t>> mk::getCtas(KernelOp kernel) {
 
 int64_t mk::countTogether(Operation *op) {
   if (auto copy = dyn_cast<mk_sm::CopyOp>(op))
-    return copy.getShared();
+    return copy.getShared() * copy.getStride();
   auto swap = dyn_cast<mk_sm::SwapPartsOp>(op);
   return swap ? swap.getCtas() : 1;
 }
 
 FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
   int64_t cluster = 1;
-  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
-    int64_t shared = countTogether(op);
-    if (shared != 1 && cluster != 1 && shared != cluster)
-      return op->emitOpError() << "is shared by " << shared << " CTAs and another op by "
-                               << cluster << ": a kernel has clusters of one size";
-    cluster = std::max(cluster, shared);
+  kernel.walk([&](mk_sm::CopyOp copy) { cluster = std::max(cluster, countTogether(copy)); });
+  // Copies may be for a part of a cluster; what is not for all of it is an error elsewhere.
+  WalkResult result = kernel.walk([&](mk_sm::SwapPartsOp swap) -> WalkResult {
+    int64_t ctas = swap.getCtas();
+    if (cluster != 1 && ctas != cluster)
+      return swap.emitOpError() << "is done by " << ctas << " CTAs and another op by " << cluster
+                                << ": a kernel has clusters of one size";
+    cluster = ctas;
     return WalkResult::advance();
   });
   if (result.wasInterrupted())

@@ -49,7 +49,7 @@ private:
   bool beginsAtMultiples(LoadOp load, bool packs, int64_t bytes);
   void addCopies(LoadOp load, double bytes, Work &work);
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
-  bool isShared(LoadOp load);
+  int64_t countSharers(LoadOp load);
   void countArguments(KernelWork &work);
 
   KernelOp kernel;
@@ -61,9 +61,9 @@ private:
   ItemWork item;
   LoopWork *current = nullptr;
   llvm::SmallDenseSet<Value> counted; // tiles in registers
-  /// How many CTAs of a cluster do items that differ in this index alone; null: they are none.
+  /// CTAs of a cluster, and the indices in which their items differ, each with its extent.
   int64_t cluster = 1;
-  BlockArgument differing;
+  SmallVector<std::pair<BlockArgument, int64_t>> differing;
   llvm::SmallDenseMap<unsigned, bool> packable; // arguments whose rows no tensor map describes
   bool alone = true;
 };

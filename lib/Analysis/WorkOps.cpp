@@ -16,10 +16,6 @@ using namespace mlir::mk;
 /// machines (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
 
-/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period,
-/// which the PTX ISA fixes).
-static constexpr int64_t kSwizzleRows = 8;
-
 static bool isStaged(Value tile) { return tile.getDefiningOp<LoadOp>() != nullptr; }
 
 bool mk::isCarried(Value tile) {
@@ -145,8 +141,7 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
     step /= 2;
   double halvings = std::log2(double(rates.getLine()) / step);
   // All of it comes in at each SM, but CTAs that share a copy ask for a part each.
-  work.asked +=
-      bytes * std::pow(rates.getOffLine() / 100.0, halvings) / (isShared(load) ? cluster : 1);
+  work.asked += bytes * std::pow(rates.getOffLine() / 100.0, halvings) / countSharers(load);
 }
 
 /// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).
@@ -156,33 +151,39 @@ static bool dividesSideBySide(const LoopWork &work) {
 }
 
 /// Where CTAs side by side, which take items one after the other, are clusters that can share
-/// copies
-/// (`mk-sm-share-copies`).
+/// copies (`mk-sm-share-copies`).
 void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work) {
   cluster = 1;
-  differing = {};
+  differing.clear();
   size_t last = bounds.size();
   while (last > 0 && bounds[last - 1] == 1)
     --last;
   bool isStatic = work.schedule == ScheduleKind::Static && work.parts == 1;
   if (!last || !(isStatic || (work.schedule == ScheduleKind::StreamK && dividesSideBySide(work))))
     return;
-  // Rows that are walked together lie side by side.
-  if (OrderAttr order = loop.getOrderAttr(); order && last <= 2 && bounds.front() > 1) {
-    int64_t rows = order.getRasterParam() ? numbers.getParam(order.getRasterParam()).value_or(1)
-                                          : order.getRaster();
-    if (rows > 1)
-      return;
-  }
   std::optional<int64_t> atOnce;
   if (isStatic)
     atOnce = int64_t(work.items);
-  for (int64_t size = getLargestCluster(getSm(kernel), atOnce); size > 1; size /= 2)
-    if (bounds[last - 1] == size && work.ctas % size == 0) {
-      cluster = size;
-      differing = loop.getBody().getArgument(last - 1);
+  // Rows that are walked together lie side by side.
+  OrderAttr order = loop.getOrderAttr();
+  int64_t rows = !order                   ? 1
+                 : order.getRasterParam() ? numbers.getParam(order.getRasterParam()).value_or(1)
+                                          : order.getRaster();
+  bool byRows = rows > 1 && bounds.front() > 1;
+  int64_t largest = getLargestCluster(getSm(kernel), atOnce);
+  // By the last dimension, or the last two.
+  int64_t size = 1;
+  for (size_t d = last; d > 0 && d + 2 > last && !(byRows && d <= 2); --d) {
+    size *= bounds[d - 1];
+    // Of clusters of more than two no more start than have an item.
+    int64_t ctas = work.ctas;
+    if (size > 2 && atOnce)
+      ctas = std::min<int64_t>(ctas, llvm::alignTo(*atOnce, size));
+    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || ctas % size)
       return;
-    }
+    cluster = size;
+    differing.push_back({loop.getBody().getArgument(d - 1), bounds[d - 1]});
+  }
 }
 
 static bool dependsOn(Value value, BlockArgument argument) {
@@ -193,11 +194,14 @@ static bool dependsOn(Value value, BlockArgument argument) {
          llvm::any_of(op->getOperands(), [&](Value v) { return dependsOn(v, argument); });
 }
 
-bool WorkCounter::isShared(LoadOp load) {
+int64_t WorkCounter::countSharers(LoadOp load) {
   auto shape = numbers.getShape(load.getType());
-  return cluster > 1 && shape->size() > 1 &&
-         (*shape)[shape->size() - 2] % (cluster * kSwizzleRows) == 0 &&
-         llvm::none_of(load.getOffsets(), [&](Value v) { return dependsOn(v, differing); });
+  for (auto [index, count] : differing)
+    if (count > 1 && shape->size() > 1 &&
+        (*shape)[shape->size() - 2] % (count * getSm(kernel).getSwizzleRows()) == 0 &&
+        llvm::none_of(load.getOffsets(), [&](Value v) { return dependsOn(v, index); }))
+      return count;
+  return 1;
 }
 
 bool WorkCounter::countOp(Operation *op, double times, bool inner) {

@@ -23,9 +23,12 @@ static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange pla
 
 static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
-  mk_thread::ReleaseSlotOp::create(p, channel.place, p.scalar(op.getPlace()[0]), p.lane,
-                                   channel.shared > 1 ? p.getI64IntegerAttr(channel.shared)
-                                                      : IntegerAttr());
+  Value writers;
+  for (ShareGroup group : channel.groups) {
+    Value mask = mk_thread::makeMask(p, group, p.cta, p.info.params.cluster);
+    writers = writers ? or_(p, writers, mask) : mask;
+  }
+  mk_thread::ReleaseSlotOp::create(p, channel.place, p.scalar(op.getPlace()[0]), p.lane, writers);
 }
 
 static void lowerSend(SendOp op, PartitionBuilder &p) {

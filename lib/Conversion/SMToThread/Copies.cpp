@@ -53,14 +53,16 @@ static std::array<Value, 4> findExisting(PartitionBuilder &p, const TileCopy &co
 }
 
 static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, Value barrier,
-                         int64_t shared) {
+                         ShareGroup group) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
+  bool isShared = group.size > 1;
   mk_thread::CopyTileOp::create(p, map, copy.offsets, shape.end()[-2],
                                 llvm::divideCeil(shape.back() * size, p.info.getChunk()),
                                 copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
-                                shared > 1 ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
-                                shared > 1 ? p.getI64IntegerAttr(shared) : IntegerAttr());
+                                isShared ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
+                                isShared ? p.getI64IntegerAttr(group.size) : IntegerAttr(),
+                                group.stride);
 }
 
 static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
@@ -172,27 +174,27 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
         << "may begin at a column that is no multiple of 16 bytes, which "
            "the copy engine does not take: threads copy then";
   }
-  auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
+  auto bring = [&, map = map, usable = usable](Value barrier, ShareGroup group) {
     if (!p.info.byThreads)
-      copyByEngine(p, copy, map, barrier, shared);
+      copyByEngine(p, copy, map, barrier, group);
     else if (!map)
       copyByThreads(p, copy, barrier);
     else
       ifThenElse(
-          p, usable, [&] { copyByEngine(p, copy, map, barrier, shared); },
+          p, usable, [&] { copyByEngine(p, copy, map, barrier, group); },
           [&] { copyByThreads(p, copy, barrier); });
   };
   Value cut = isCut(p, op, copy);
   if (!cut) {
-    bring(full, op.getShared());
+    bring(full, op.getGroup());
     return success();
   }
   auto copyAndPad = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
-    awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*shared=*/1); });
+    awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*group=*/{}); });
     padTile(p, op, copy);
   };
-  ifThenElse(p, cut, copyAndPad, [&] { bring(full, op.getShared()); });
+  ifThenElse(p, cut, copyAndPad, [&] { bring(full, op.getGroup()); });
   return success();
 }
 

@@ -38,7 +38,8 @@ void sm::beginLaunch(PartitionBuilder &p) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;
         Channel channel(&op);
-        mk_thread::InitSlotsOp::create(p, channel.place, channel.consumers * channel.shared);
+        mk_thread::InitSlotsOp::create(p, channel.place,
+                                       channel.consumers * channel.countWriters());
       }
     }
   });

@@ -136,18 +136,24 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel, const KernelResources &
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// CTAs that fill the slots of a ring together.
-static int64_t getShared(Operation *ring) {
-  int64_t shared = 1;
-  for (Operation *user : ring->getUsers())
-    if (auto acquire = dyn_cast<AcquireOp>(user))
-      for (Operation *use : acquire.getSlot().getUsers())
-        if (auto copy = dyn_cast<CopyOp>(use))
-          shared = std::max<int64_t>(shared, copy.getShared());
-  return shared;
+/// The groups of CTAs that fill the slots of a ring together, each once.
+static SmallVector<ShareGroup> getGroups(Operation *ring) {
+  SmallVector<ShareGroup> groups;
+  for (Operation *user : ring->getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    if (!acquire)
+      continue;
+    for (Operation *use : acquire.getSlot().getUsers())
+      if (auto copy = dyn_cast<CopyOp>(use); copy && copy.getShared() > 1)
+        if (!llvm::is_contained(groups, copy.getGroup()))
+          groups.push_back(copy.getGroup());
+  }
+  return groups;
 }
 
-Channel::Channel(Operation *create) : shared(getShared(create)) {
+Channel::Channel(Operation *create) : groups(getGroups(create)) {
+  for (ShareGroup group : groups)
+    writers |= group.getMask();
   auto offset = [&](StringRef name) { return getSharedOffset(create, name); };
   for (const SharedPiece &piece : getSharedPieces(create))
     if (piece.name == "slots")

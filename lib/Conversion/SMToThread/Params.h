@@ -60,7 +60,11 @@ struct Channel {
   int64_t number = 0; // among the rings of the role, for reports
   mk_thread::ChannelAttr place;
   int64_t consumers; // warps of a CTA that release a slot
-  int64_t shared;    // CTAs that fill it together
+  /// The groups of CTAs that share copies into it.
+  SmallVector<mk_sm::ShareGroup> groups;
+  /// A mask of the CTAs of its cluster that fill slots of the CTA that is the first one there.
+  int64_t writers = 1;
+  int64_t countWriters() const { return llvm::popcount(uint64_t(writers)); }
 };
 
 /// What the ops of a role, or of mk.prepare, share besides channels.

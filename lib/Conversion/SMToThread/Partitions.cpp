@@ -16,7 +16,7 @@ static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
   for (auto cursor : op.getOps<CursorOp>()) {
     auto ring =
         cursor.getChannel() ? cursor.getChannel().getDefiningOp<CreateRingOp>() : CreateRingOp();
-    if (op.getKind() != PartitionKind::Producer || !ring || Channel(ring).shared == 1)
+    if (op.getKind() != PartitionKind::Producer || !ring || Channel(ring).groups.empty())
       continue;
     Channel channel(ring);
     forRange(p, cursor.getDepth(), [&](Value) {

@@ -24,7 +24,7 @@ static SmallVector<Value> lowerCopyTensor(CopyTensorOp op, Ptx &ptx) {
                      listCoordinates(op.getCoordinates(), 3, operands) + "], [$2]";
   if (op.getCtas()) {
     text += ", $" + std::to_string(operands.size());
-    operands.push_back(arith::ConstantIntOp::create(ptx.b, ptx.loc, *op.getCtas(), 16));
+    operands.push_back(op.getCtas());
   }
   return ptx.run(text + ";", {}, operands);
 }

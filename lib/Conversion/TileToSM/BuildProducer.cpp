@@ -34,6 +34,7 @@ private:
     Value pad = load.getPad() ? get(load.getPad()) : Value();
     CopyOp::create(b, loc, get(load.getSource()), getAll(load.getOffsets()),
                    getAll(load.getValid()), pad, slots[staged.site], staged.index, /*shared=*/1,
+                   /*stride=*/1,
                    /*padding=*/Value());
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);

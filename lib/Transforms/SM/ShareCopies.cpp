@@ -1,8 +1,7 @@
 //===- ShareCopies.cpp - Copies that a cluster makes together -------------===//
 //
-// CTAs r, r + 1, ... r + c - 1 (r a multiple of c) form a cluster. A value is
-// `uniform` if it is the same for all of them at the same point of their
-// programs, and `aligned` if it is a uniform multiple of c plus the CTA's place.
+// Where all CTAs of a cluster copy the same they do so together. Else the cluster is taken as rows
+// of s CTAs: those of a row may share one tile, those of a column another one.
 //
 // A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other,
 // which waits for a slot. Unless all have told each other before they wait: so do CTAs that divide
@@ -14,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "Loops.h"
+#include "Uniformity.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -24,152 +23,60 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kShareCopies = "mk-sm-share-copies";
 
-/// Rows of the period of the swizzle (PTX ISA): no less is fetched apart.
-static constexpr int64_t kSwizzleRows = 8;
-
-namespace {
-class Uniformity {
-public:
-  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas) : size(size), ctas(ctas) {}
-
-  bool isUniform(Value value);
-  /// Whether all CTAs execute what stands directly in `scope` equally often, if
-  /// they come to `op` equally often.
-  bool isUniform(Operation *op);
-
-private:
-  bool compute(Value value);
-  bool isAligned(Value value);
-  bool isMultiple(Value value);
-  /// The extent of a dimension in which the cluster's items differ is its size, and
-  /// no multiple of it that happens to be known.
-  bool isSize(Value value) { return getConstantIntValue(value) == size; }
-  /// Whether the CTAs that share the items are whole clusters.
-  bool areClusters(ItemsOp items) {
-    auto role = items->getParentOfType<mk::RoleOp>();
-    return role && ctas.lookup(role.getSymName()) % size == 0;
-  }
-
-  int64_t size;
-  const llvm::StringMap<int64_t> &ctas; // of each role
-  llvm::DenseMap<Value, bool> known;
-};
-} // namespace
-
-bool Uniformity::isUniform(Value value) {
-  auto it = known.find(value);
-  if (it != known.end())
-    return it->second;
-  bool result = compute(value);
-  known[value] = result;
-  return result;
+/// No less than the swizzle's period is fetched apart.
+static int64_t getPartRows(CopyOp copy, int64_t size) {
+  return size * mk::getSm(copy).getSwizzleRows();
 }
 
-bool Uniformity::compute(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = arg.getOwner()->getParentOp();
-    if (isa<mk::KernelOp>(parent))
-      return true;
-    if (auto items = dyn_cast<ItemsOp>(parent))
-      return arg == items.getRound() && areClusters(items);
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    return loop && arg == loop.getInductionVar() && isUniform(loop.getLowerBound()) &&
-           isUniform(loop.getStep());
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
-      isSize(op->getOperand(1)))
-    return true;
-  auto all = [&] {
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand); });
-  };
-  // Numbers that nobody writes while the kernel runs.
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    auto arg = dyn_cast<BlockArgument>(load.getMemRef());
-    auto kernel = op->getParentOfType<mk::KernelOp>();
-    return arg && arg.getOwner() == &kernel.getBody().front() &&
-           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
-  }
-  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op) && all();
+static bool hasParts(CopyOp copy, int64_t size) {
+  return copy.getTileType().getShape().end()[-2] % getPartRows(copy, size) == 0;
 }
 
-bool Uniformity::isAligned(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    auto items = dyn_cast<ItemsOp>(arg.getOwner()->getParentOp());
-    return items && arg == items.getItem() && areClusters(items);
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<CtaIndexOp>(op))
-    return true;
-  if (isa<arith::RemSIOp, arith::RemUIOp>(op))
-    return isAligned(op->getOperand(0)) && isSize(op->getOperand(1));
-  if (!isa<arith::AddIOp>(op))
-    return false;
-  auto adds = [&](Value to, Value added) {
-    return isMultiple(added) && isUniform(added) && isAligned(to);
-  };
-  return adds(op->getOperand(0), op->getOperand(1)) || adds(op->getOperand(1), op->getOperand(0));
-}
-
-bool Uniformity::isMultiple(Value value) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return *constant % size == 0;
-  if (auto count = value.getDefiningOp<mk::CtasOfOp>())
-    return ctas.lookup(count.getRole()) % size == 0;
-  auto product = value.getDefiningOp<arith::MulIOp>();
-  return product && (isMultiple(product.getLhs()) || isMultiple(product.getRhs()));
-}
-
-bool Uniformity::isUniform(Operation *op) {
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return isUniform(branch.getCondition());
-  if (auto items = dyn_cast<ItemsOp>(op))
-    return isUniform(items.getTotal()) && isMultiple(items.getTotal()) && areClusters(items);
-  auto loop = dyn_cast<scf::ForOp>(op);
-  return loop && isUniform(loop.getLowerBound()) && isUniform(loop.getUpperBound()) &&
-         isUniform(loop.getStep());
-}
-
-/// Whether the CTAs of a cluster come to `op` equally often.
-static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
-  for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
-    if (!uniformity.isUniform(up))
-      return false;
-  return true;
-}
-
-static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
-  if (copy.isByElements())
-    return false;
-  int64_t rows = copy.getTileType().getShape().end()[-2];
-  if (rows % (size * kSwizzleRows))
-    return false;
+static bool isSame(CopyOp copy, Uniformity &uniformity) {
   return llvm::all_of(copy->getOperands(), [&](Value operand) {
     return operand == copy.getSlot() || uniformity.isUniform(operand);
   });
 }
 
-/// The copies of a role that clusters of `size` can share.
-static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
-                                      const llvm::StringMap<int64_t> &ctas) {
-  Uniformity uniformity(size, ctas);
-  SmallVector<CopyOp> found;
-  for (auto ring : role.getBody().front().getOps<CreateRingOp>()) {
-    SmallVector<CopyOp> copies;
-    bool alike = true;
-    for (Operation *user : ring->getUsers()) {
-      auto acquire = dyn_cast<AcquireOp>(user);
-      if (!acquire)
-        continue;
-      alike &= isReachedAlike(acquire, uniformity);
-      for (Operation *use : acquire.getSlot().getUsers())
-        if (auto copy = dyn_cast<CopyOp>(use))
-          if (isReachedAlike(copy, uniformity) && isSame(copy, size, uniformity))
+namespace {
+/// Clusters of `size` CTAs, in rows of `row`.
+struct Cluster {
+  int64_t size, row;
+
+  SmallVector<ShareGroup> getGroups() const {
+    if (row == size)
+      return {{size, 1}};
+    return {{row, 1}, {size / row, row}};
+  }
+};
+} // namespace
+
+/// The copies of a role that groups of each kind can share; none if one kind has none.
+static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluster &cluster,
+                                                   const llvm::StringMap<int64_t> &ctas) {
+  SmallVector<SmallVector<CopyOp>> found;
+  for (ShareGroup group : cluster.getGroups()) {
+    Uniformity uniformity(group, cluster.size, ctas);
+    found.emplace_back();
+    for (auto ring : role.getBody().front().getOps<CreateRingOp>()) {
+      SmallVector<CopyOp> copies;
+      bool alike = true;
+      for (Operation *user : ring->getUsers()) {
+        auto acquire = dyn_cast<AcquireOp>(user);
+        if (!acquire)
+          continue;
+        alike &= uniformity.isReachedAlike(acquire);
+        for (Operation *use : acquire.getSlot().getUsers())
+          if (auto copy = dyn_cast<CopyOp>(use);
+              copy && !copy.isByElements() && hasParts(copy, group.size) &&
+              uniformity.isReachedAlike(copy) && isSame(copy, uniformity))
             copies.push_back(copy);
+      }
+      if (alike)
+        llvm::append_range(found.back(), copies);
     }
-    if (alike)
-      llvm::append_range(found, copies);
+    if (found.back().empty())
+      return {};
   }
   return found;
 }
@@ -210,10 +117,19 @@ static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
   return known.wasInterrupted() || !most ? std::nullopt : std::optional(most);
 }
 
-/// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
-/// number `first` on of all in `grid`.
-static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count, int64_t grid,
-                    const llvm::StringMap<int64_t> &ctas) {
+/// CTAs of each role.
+static llvm::StringMap<int64_t> nameCounts(mk::KernelOp kernel, ArrayRef<int64_t> counts) {
+  llvm::StringMap<int64_t> ctas;
+  for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), counts))
+    ctas[role.getSymName()] = count;
+  return ctas;
+}
+
+/// Says why the copies of a role are not shared by `size` CTAs each.
+static void explain(mk::RoleOp role, int64_t size, ArrayRef<int64_t> counts) {
+  auto kernel = role->getParentOfType<mk::KernelOp>();
+  int64_t grid = mk::countGrid(kernel, counts);
+  auto [first, count] = mk::getCtaRange(kernel, counts, role.getSymName());
   SmallVector<CopyOp> copies;
   role.walk([&](CopyOp copy) {
     if (copy.isByElements())
@@ -234,19 +150,20 @@ static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
         << "waits for other CTAs, of which one may be in the same cluster and wait in turn";
     return;
   }
-  Uniformity uniformity(size, ctas);
+  llvm::StringMap<int64_t> ctas = nameCounts(kernel, counts);
+  Uniformity uniformity({size, 1}, size, ctas);
   for (CopyOp copy : copies) {
     int64_t rows = copy.getTileType().getShape().end()[-2];
-    if (!isReachedAlike(copy, uniformity))
+    if (!uniformity.isReachedAlike(copy))
       missed(copy, kShareCopies) << remark::add(
           "may be reached by {0} CTAs side by side unequally often: have a multiple of {0} items, "
           "with loops and branches that do not depend on which",
           size);
-    else if (rows % (size * kSwizzleRows))
+    else if (!hasParts(copy, size))
       missed(copy, kShareCopies) << remark::add(
           "has {0} rows, of which {1} CTAs cannot fetch equal parts: use a multiple of {2}", rows,
-          size, size * kSwizzleRows);
-    else if (!isSame(copy, size, uniformity))
+          size, getPartRows(copy, size));
+    else if (!isSame(copy, uniformity))
       missed(copy, kShareCopies) << remark::add(
           "fetches what is different in {0} CTAs side by side, or may be: items that differ in a "
           "last dimension of extent {0} alone have the same",
@@ -256,49 +173,66 @@ static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
   }
 }
 
+/// Clusters that are worth a try, the largest first; `given`: those that the kernel has already.
+static SmallVector<Cluster> listClusters(int64_t largest, int64_t given) {
+  SmallVector<Cluster> clusters;
+  for (int64_t size = largest; size > 1; size /= 2) {
+    if (given > 1 && size != given)
+      continue;
+    clusters.push_back({size, size});
+    for (int64_t row = size / 2; given == 1 && row > 1; row /= 2)
+      clusters.push_back({size, row});
+  }
+  return clusters;
+}
+
+/// Shares what clusters of these CTAs can. Whether that is anything.
+static bool share(mk::KernelOp kernel, const Cluster &cluster, ArrayRef<int64_t> counts) {
+  if (mk::countGrid(kernel, counts) % cluster.size)
+    return false;
+  llvm::StringMap<int64_t> ctas = nameCounts(kernel, counts);
+  bool found = false;
+  for (auto role : kernel.getBody().front().getOps<mk::RoleOp>()) {
+    auto [first, count] = mk::getCtaRange(kernel, counts, role.getSymName());
+    if (first % cluster.size || count % cluster.size || waitsForOthers(role, count))
+      continue;
+    for (auto [group, copies] : llvm::zip(cluster.getGroups(), findShared(role, cluster, ctas))) {
+      for (CopyOp copy : copies) {
+        copy.setShared(group.size);
+        copy.setStride(group.stride);
+        passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", group.size);
+      }
+      found = true;
+    }
+  }
+  return found;
+}
+
 LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
   FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
-  if (failed(counts))
-    return failure();
-  int64_t grid = mk::countGrid(kernel, *counts);
-  llvm::StringMap<int64_t> ctas;
-  SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
-  for (auto [role, count] : llvm::zip(roles, *counts))
-    ctas[role.getSymName()] = count;
   // One size for the kernel: it is launched in clusters of it.
   FailureOr<int64_t> given = mk::findClusterSize(kernel);
-  if (failed(given))
+  if (failed(counts) || failed(given))
     return failure();
   int64_t chosen = std::max<int64_t>(*given, 2);
   mk::SmAttr sm = mk::getSm(kernel);
+  SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
   std::optional<int64_t> items = countItemsAtOnce(roles);
   int64_t largest = std::max(*given, mk::getLargestCluster(sm, items));
-  for (int64_t size = largest; size > 1; size /= 2) {
-    if (grid % size || (*given > 1 && size != *given))
+  for (const Cluster &cluster : listClusters(largest, *given)) {
+    SmallVector<int64_t> needed(*counts);
+    bool fewer = cluster.size > 2 && sm.getClustered() && items && *given == 1;
+    if (fewer)
+      needed.front() = std::min<int64_t>(needed.front(), llvm::alignTo(*items, cluster.size));
+    if (!share(kernel, cluster, needed))
       continue;
-    SmallVector<CopyOp> copies;
-    for (mk::RoleOp role : roles) {
-      auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-      if (first % size == 0 && count % size == 0 && !waitsForOthers(role, count))
-        llvm::append_range(copies, findShared(role, size, ctas));
-    }
-    for (CopyOp copy : copies) {
-      copy.setShared(size);
-      passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", size);
-    }
-    if (copies.empty())
-      continue;
-    chosen = size;
-    if (size > 2 && sm.getClustered() && items && *given == 1) {
-      mk::RoleOp role = roles.front();
-      int64_t needed = std::min<int64_t>(counts->front(), llvm::alignTo(*items, size));
-      role.setCtasAttr(mk::resolveCtas(role.getCtas(), needed));
-    }
+    if (fewer)
+      roles.front().setCtasAttr(mk::resolveCtas(roles.front().getCtas(), needed.front()));
+    counts = needed;
+    chosen = cluster.size;
     break;
   }
-  for (mk::RoleOp role : roles) {
-    auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-    explain(role, chosen, first, count, grid, ctas);
-  }
+  for (mk::RoleOp role : roles)
+    explain(role, chosen, *counts);
   return success();
 }

@@ -52,12 +52,16 @@ static SmallVector<Value> takeSlot(TakeSlotOp op, Emitter &e) {
 
 static void releaseSlot(ReleaseSlotOp op, Emitter &e) {
   Value empty = Slot<ReleaseSlotOp>{op, e}.getEmpty();
-  if (op.getCtas().value_or(1) == 1)
+  if (!op.getWriters())
     return arriveOnce(e, op.getLane(), empty);
-  // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
+  // Other CTAs of the cluster write into the slot: lane l tells CTA l. Nothing written is
   // handed over, and what the matrix ops have read they have: at cluster scope the
   // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
-  ifThen(e, ult(e, op.getLane(), int64_t(*op.getCtas())),
+  std::optional<int64_t> mask = getConstantIntValue(op.getWriters());
+  Value tells = mask && llvm::isMask_64(*mask)
+                    ? ult(e, op.getLane(), llvm::popcount(uint64_t(*mask)))
+                    : eq(e, and_(e, shr(e, op.getWriters(), op.getLane()), 1), 1);
+  ifThen(e, tells,
          [&] { BarrierArriveOp::create(e, empty, /*cta=*/op.getLane(), /*bytes=*/Value()); });
 }
 

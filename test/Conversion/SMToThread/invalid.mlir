@@ -116,22 +116,6 @@ mk.kernel @rows on @mesh (in %a : memref<72x64xbf16> [72, 64]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @sizes on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(rest) {
-    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>>
-    mk_sm.partition producer warps(1) registers(40) {
-      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
-      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(4) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
-      // expected-error @+1 {{is shared by 2 CTAs and another op by 4: a kernel has clusters of one size}}
-      mk_sm.copy %a[%c0, %c0] to %slot[1] shared(2) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
-    }
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
   mk.role @r ctas(1) {

@@ -263,8 +263,9 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %s = mk_thread.shared_base 0
   %map = mk_thread.param_address 128
-  // expected-error @+1 {{names CTAs by 65536, which is no mask of the 16 that a cluster has at most}}
-  mk_thread.copy_tensor %map[%w] to %s counted by %s ctas(65536) : !llvm.ptr
+  %mask = arith.constant 0 : i16
+  // expected-error @+1 {{names CTAs by the mask 0 of a cluster that has 2; name some that exist}}
+  mk_thread.copy_tensor %map[%w] to %s counted by %s ctas(%mask) : !llvm.ptr
 }
 
 // -----
@@ -274,8 +275,9 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %s = mk_thread.shared_base 0
   %map = mk_thread.param_address 128
-  // expected-error @+1 {{copies to CTAs 4 (a mask) of a cluster that has 2; name those that exist}}
-  mk_thread.copy_tensor %map[%w] to %s counted by %s ctas(4) : !llvm.ptr
+  %mask = arith.constant 4 : i16
+  // expected-error @+1 {{names CTAs by the mask 4 of a cluster that has 2; name some that exist}}
+  mk_thread.copy_tensor %map[%w] to %s counted by %s ctas(%mask) : !llvm.ptr
 }
 
 // -----

@@ -36,8 +36,9 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
-  // expected-error @+1 {{tells 4 CTAs of a cluster that has 2; tell those that exist}}
-  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) ctas(4)
+  %mask = arith.constant 5 : i32
+  // expected-error @+1 {{names CTAs by the mask 5 of a cluster that has 2; name some that exist}}
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) writers(%mask)
 }
 
 // -----

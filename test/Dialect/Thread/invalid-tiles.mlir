@@ -126,8 +126,18 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
-  // expected-error @+1 {{is shared by 4 CTAs of a cluster that has 2; name those that exist}}
+  // expected-error @+1 {{is shared by 4 CTAs, 1 apart, of a cluster that has 2; name those that exist}}
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 64 x 64 to %w counted by %w shared(%w of 4) : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(8) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{is shared by 3 CTAs, 2 apart; use powers of 2}}
+  mk_thread.copy_tile %g at(%g, %g) of 192 x 2 box 64 x 64 to %w counted by %w shared(%w of 3 stride 2) : i64
 }
 
 // -----

@@ -156,8 +156,10 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   mk_thread.prefetch_map %g : i64
   // CHECK: mk_thread.copy_tensor %[[MAP]][%[[S]], %[[S]]] to %[[S]] counted by %[[S]] : !llvm.ptr
   mk_thread.copy_tensor %map[%s, %s] to %s counted by %s : !llvm.ptr
-  // CHECK: mk_thread.copy_tensor %[[G]][%[[S]]] to %[[S]] counted by %[[S]] ctas(3) : i64
-  mk_thread.copy_tensor %g[%s] to %s counted by %s ctas(3) : i64
+  // CHECK: %[[CTAS:.*]] = arith.constant 3 : i16
+  %ctas = arith.constant 3 : i16
+  // CHECK: mk_thread.copy_tensor %[[G]][%[[S]]] to %[[S]] counted by %[[S]] ctas(%[[CTAS]]) : i64
+  mk_thread.copy_tensor %g[%s] to %s counted by %s ctas(%ctas) : i64
   // CHECK: mk_thread.store_tensor %[[S]] to %[[MAP]][%[[S]], %[[S]]] : !llvm.ptr
   mk_thread.store_tensor %s to %map[%s, %s] : !llvm.ptr
   // CHECK: mk_thread.store_tensor %[[S]] to %[[G]][%[[S]]] add : i64
@@ -394,8 +396,8 @@ mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
   mk_thread.commit_slot %b
   // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]){{$}}
   mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w)
-  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]) ctas(2)
-  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) ctas(2)
+  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]) writers(%[[W]])
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) writers(%w)
   // CHECK: mk_thread.send_words %[[G]], %[[G]] to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>)
   mk_thread.send_words %g, %g to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>)
   // CHECK: mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>) : i64, i64
@@ -403,7 +405,7 @@ mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
 }
 
 // CHECK: mk_thread.kernel @engine
-mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
+mk_thread.kernel @engine threads(384) cluster(8) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   // CHECK: %[[W:.*]] = mk_thread.cta_id
   %w = mk_thread.cta_id
@@ -413,6 +415,8 @@ mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w : i64
   // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2) : i64
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
+  // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2 stride 4) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2 stride 4) : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32

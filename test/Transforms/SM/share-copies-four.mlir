@@ -59,3 +59,41 @@ mk.kernel @more on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// -----
+
+// Clusters of 2 x 2 tiles: CTAs of a row of it, whose numbers follow each other, have the tile of %a in common, those of a
+// column, whose numbers are two apart, that of %b.
+// CHECK-LABEL: mk.kernel @square
+// CHECK: mk.role @r ctas(112)
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] shared(2 stride 2) :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @square on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %items = arith.constant 112 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %group = arith.divsi %t, %c4 : index
+        %place = arith.remsi %t, %c4 : index
+        %i = arith.divsi %place, %c2 : index
+        %j = arith.remsi %place, %c2 : index
+        %row0 = arith.muli %group, %c2 : index
+        %row = arith.addi %row0, %i : index
+        %column = arith.addi %row0, %j : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}

@@ -86,6 +86,7 @@ mk.kernel @odd on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
 !tile = tensor<64x64xbf16>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
@@ -95,15 +96,14 @@ mk.kernel @sizes on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) 
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      mk_sm.copy %a[%c0, %c0] to %s[0] shared(2) : memref<64x64xbf16>, !slot
+      mk_sm.copy %a[%c0, %c0] to %s[0] shared(4) : memref<64x64xbf16>, !slot
       mk_sm.commit %ring, %s : !ring, !slot
-      %t = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 4 CTAs and another op by 2: a kernel has clusters of one size}}
-      mk_sm.copy %a[%c0, %c0] to %t[0] shared(4) : memref<64x64xbf16>, !slot
-      mk_sm.commit %ring, %t : !ring, !slot
     }
     mk_sm.partition consumer warps(4) registers(168) {
       %s = mk_sm.wait %ring : !ring -> !slot
+      %z = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{is done by 2 CTAs and another op by 4: a kernel has clusters of one size}}
+      %x:2 = mk_sm.swap_parts %z : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>
       mk_sm.release %ring : !ring
     }
   }

@@ -28,7 +28,13 @@ mk_thread.kernel @ring threads(384) cluster(2) params(512) shared(4096)
   // Where a cluster fills slots together each CTA is told, by a lane.
   // CHECK: arith.cmpi ult, %[[LANE:.*]], %c2_i32
   // CHECK: mk_thread.mbarrier_arrive %{{.*}} in %[[LANE]]
-  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage) lane(%lane) ctas(2)
+  %both = arith.constant 3 : i32
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage) lane(%lane) writers(%both)
+  // CHECK: %[[BITS:.*]] = arith.shrui %[[SOME:.*]], %[[LANE]]
+  // CHECK: %[[BIT:.*]] = arith.andi %[[BITS]], %c1_i32
+  // CHECK: arith.cmpi eq, %[[BIT]], %c1_i32
+  // CHECK: mk_thread.mbarrier_arrive %{{.*}} in %[[LANE]]
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage) lane(%lane) writers(%parity)
 }
 
 // A mailbox of one slot: nothing depends on the stage.

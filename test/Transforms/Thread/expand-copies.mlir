@@ -31,7 +31,26 @@ mk_thread.kernel @together threads(384) cluster(2) params(512) shared(4096)
   %g = mk_thread.param 24 : i64
   // CHECK: mk_thread.mbarrier_expect %{{.*}}, 131072
   // CHECK: arith.muli %{{.*}}, %c256_i32
-  // CHECK-COUNT-2: mk_thread.copy_tensor {{.*}} ctas(3)
+  // CHECK-COUNT-2: mk_thread.copy_tensor {{.*}} ctas(%c3_i16)
   // CHECK-NOT: mk_thread.copy_tensor
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
+}
+
+// Of a cluster of 2 x 4 the two CTAs of a column: the place among them is bit 2 of the number, and the mask goes by the
+// bits below.
+// CHECK-LABEL: mk_thread.kernel @column
+mk_thread.kernel @column threads(384) cluster(8) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 16384
+  // CHECK: %[[BIT:.*]] = arith.andi %[[CTA:.*]], %c4_i32
+  // CHECK: %[[PLACE:.*]] = arith.shrui %[[BIT]], %c2_i32
+  // CHECK: arith.muli %[[PLACE]], %c64_i32
+  // CHECK: %[[OTHERS:.*]] = arith.andi %[[CTA]], %c3_i32
+  // CHECK: %[[MASK:.*]] = arith.shli %c17_i32, %[[OTHERS]]
+  // CHECK: %[[CTAS:.*]] = arith.trunci %[[MASK]] : i32 to i16
+  // CHECK: mk_thread.copy_tensor {{.*}} ctas(%[[CTAS]])
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 128 x 1 box 64 x 64 to %w counted by %w shared(%w of 2 stride 4) : i64
 }

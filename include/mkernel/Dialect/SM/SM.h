@@ -7,6 +7,7 @@
 #ifndef MKERNEL_DIALECT_SM_SM_H
 #define MKERNEL_DIALECT_SM_SM_H
 
+#include "mkernel/Dialect/Thread/ShareGroup.h"
 #include "mkernel/Dialect/Thread/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -21,6 +22,8 @@
 #include "mkernel/Dialect/SM/SMTypes.h.inc"
 
 namespace mlir::mk_sm {
+
+using mk_thread::ShareGroup;
 
 /// Refuses an op that does not stand in a partition of the kind.
 LogicalResult verifyIn(Operation *op, PartitionKind kind);

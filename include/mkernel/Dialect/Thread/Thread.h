@@ -83,6 +83,8 @@ LogicalResult verifyElements(Operation *op, RankedTensorType tile, TypeRange ele
 
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
+/// Refuses an op that names CTAs of its cluster by a mask that is known, if these do not exist.
+LogicalResult verifyMask(Operation *op, Value mask);
 /// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's
 /// parameters, or of its shared memory, if they are not there or not aligned.
 LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t align, int64_t bytes = 0);

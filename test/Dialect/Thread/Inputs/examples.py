@@ -15,7 +15,7 @@ TYPES = {
     "tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>": "slice",
 }
 TYPE_OF = {name: type for type, names in TYPES.items() for name in names.split()}
-KERNEL = """mk_thread.kernel @example threads(384) cluster(2) params(512) shared(20480)
+KERNEL = """mk_thread.kernel @example threads(384) cluster(CLUSTER) params(512) shared(20480)
     frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {"""
 
 
@@ -37,5 +37,6 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.td")):
             for arguments in re.findall(r"\^\w+\((.*?)\)", example):
                 defined += re.findall(r"%(\w+)", arguments)
             used = sorted(set(re.findall(r"%(\w+)", example)) - set(defined))
-            print(KERNEL, *map(define, used), example, "}", sep="\n")
+            kernel = KERNEL.replace("CLUSTER", "8" if " stride " in example else "2")
+            print(kernel, *map(define, used), example, "}", sep="\n")
         print("}")
