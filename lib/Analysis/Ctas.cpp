@@ -181,7 +181,7 @@ int64_t mk::countTogether(Operation *op) {
 FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
   int64_t cluster = 1;
   kernel.walk([&](mk_sm::CopyOp copy) { cluster = std::max(cluster, countTogether(copy)); });
-  // Copies may be for a part of a cluster; what is not for all of it is an error elsewhere.
+  // A part of a cluster may share a copy, but parts of items are exchanged by all of it.
   WalkResult result = kernel.walk([&](mk_sm::SwapPartsOp swap) -> WalkResult {
     int64_t ctas = swap.getCtas();
     if (cluster != 1 && ctas != cluster)

@@ -114,7 +114,7 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
     WalkResult result = role.walk([&, first = first, count = count](Operation *op) -> WalkResult {
       int64_t shared = mk::countTogether(op);
       if (first % shared || count % shared || grid % shared)
-        return op->emitOpError() << "is shared by " << shared << " CTAs, but its role has "
+        return op->emitOpError() << "needs clusters of " << shared << " CTAs, but its role has "
                                  << count << " of " << grid << " from number " << first
                                  << " on: all of these have to be multiples of " << shared;
       return WalkResult::advance();

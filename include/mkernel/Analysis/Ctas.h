@@ -47,7 +47,8 @@ CtaRange getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef role);
 /// Those of all roles, each once.
 int64_t countGrid(KernelOp kernel, ArrayRef<int64_t> ctas);
 
-/// How many CTAs of a cluster do an op of the SM level together: 1 for most.
+/// How many CTAs that follow each other have to be of one cluster for the sake of an op of the SM
+/// level, which all or some of them do together: 1 for most.
 int64_t countTogether(Operation *op);
 /// CTAs of a cluster of a kernel at the SM level: those that share copies, or parts of items, or 1.
 /// Emits an error where they are different numbers.

@@ -68,7 +68,7 @@ mk.kernel @odd on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 2 CTAs, but its role has 3 of 3 from number 0 on: all of these have to be multiples of 2}}
+      // expected-error @+1 {{needs clusters of 2 CTAs, but its role has 3 of 3 from number 0 on: all of these have to be multiples of 2}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(2) : memref<64x64xbf16>, !slot
       mk_sm.commit %ring, %s : !ring, !slot
     }
