@@ -175,11 +175,7 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   int64_t size = 1;
   for (size_t d = last; d > 0 && d + 2 > last && !(byRows && d <= 2); --d) {
     size *= bounds[d - 1];
-    // Of clusters of more than two no more start than have an item.
-    int64_t ctas = work.ctas;
-    if (size > 2 && atOnce)
-      ctas = std::min<int64_t>(ctas, llvm::alignTo(*atOnce, size));
-    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || ctas % size)
+    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || work.ctas % size)
       return;
     cluster = size;
     differing.push_back({loop.getBody().getArgument(d - 1), bounds[d - 1]});

@@ -152,8 +152,6 @@ static SmallVector<ShareGroup> getGroups(Operation *ring) {
 }
 
 Channel::Channel(Operation *create) : groups(getGroups(create)) {
-  for (ShareGroup group : groups)
-    writers |= group.getMask();
   auto offset = [&](StringRef name) { return getSharedOffset(create, name); };
   for (const SharedPiece &piece : getSharedPieces(create))
     if (piece.name == "slots")
@@ -163,6 +161,13 @@ Channel::Channel(Operation *create) : groups(getGroups(create)) {
     number += isa<CreateRingOp>(before);
   PartitionOp consumer = findPartition(create->getParentOp(), PartitionKind::Consumer);
   consumers = consumer ? consumer.getTeamWarps() : 4;
+}
+
+int64_t Channel::countWriters() const {
+  int64_t mask = 1;
+  for (ShareGroup group : groups)
+    mask |= group.getMask();
+  return llvm::popcount(uint64_t(mask));
 }
 
 ScopeMemory::ScopeMemory(Operation *scope) {

@@ -62,9 +62,8 @@ struct Channel {
   int64_t consumers; // warps of a CTA that release a slot
   /// The groups of CTAs that share copies into it.
   SmallVector<mk_sm::ShareGroup> groups;
-  /// A mask of the CTAs of its cluster that fill slots of the CTA that is the first one there.
-  int64_t writers = 1;
-  int64_t countWriters() const { return llvm::popcount(uint64_t(writers)); }
+  /// How many CTAs of its cluster fill slots of a CTA.
+  int64_t countWriters() const;
 };
 
 /// What the ops of a role, or of mk.prepare, share besides channels.

@@ -188,8 +188,6 @@ static SmallVector<Cluster> listClusters(int64_t largest, int64_t given) {
 
 /// Shares what clusters of these CTAs can. Whether that is anything.
 static bool share(mk::KernelOp kernel, const Cluster &cluster, ArrayRef<int64_t> counts) {
-  if (mk::countGrid(kernel, counts) % cluster.size)
-    return false;
   llvm::StringMap<int64_t> ctas = nameCounts(kernel, counts);
   bool found = false;
   for (auto role : kernel.getBody().front().getOps<mk::RoleOp>()) {
@@ -220,6 +218,9 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
   std::optional<int64_t> items = countItemsAtOnce(roles);
   int64_t largest = std::max(*given, mk::getLargestCluster(sm, items));
   for (const Cluster &cluster : listClusters(largest, *given)) {
+    // The whole grid is launched, also where a role has fewer CTAs then.
+    if (mk::countGrid(kernel, *counts) % cluster.size)
+      continue;
     SmallVector<int64_t> needed(*counts);
     bool fewer = cluster.size > 2 && sm.getClustered() && items && *given == 1;
     if (fewer)
