@@ -3,13 +3,14 @@
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push): all CTAs do so beside
-// the products, a piece each, or a whole block across a network. Meanwhile @gemm starts on the own rows and
+// the products, a piece each, or a whole block across a network; or, in one node, copy engines push them (@copy). Meanwhile @gemm starts on the own rows and
 // goes on with blocks of TM rows of other ranks in the order in which they come, a block of each rank in turn, those of
 // the node first: as soon as a block is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
 // together; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
-// node and where tiles are no more than four for each CTA.
+// node and where tiles are no more than four for each CTA; ENGINES, whether copy engines push rows inside a node, which
+// leaves memory and links of each SM to the products, but takes some microseconds for each copy.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -34,6 +35,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 16
   %most = mk.param "PIECE" = 16
   %want_slab = mk.param "SLAB" = 2048
+  %want_engines = mk.param "ENGINES" = 0 in [0, 1]
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -45,11 +47,16 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %column_tiles = arith.ceildivui %columns, %tn : index
   %k_tiles = arith.ceildivui %K, %tk : index
 
-  // What a CTA moves at a time: even parts of a shard for all, but of PIECE rows at most.
+  // What a CTA moves at a time: even parts of a shard for all, but of PIECE rows at most. A copy engine moves a whole block.
+  %gpus = mk.size gpu
+  %one_node = arith.cmpi eq, %world, %gpus : index
+  %engines_wanted = arith.cmpi ne, %want_engines, %c0 : index
+  %by_engines = arith.andi %engines_wanted, %one_node : i1
   %ctas = mk.ctas @gemm
   %part = arith.ceildivui %shard, %ctas : index
   %some_rows = arith.maxui %part, %c1 : index
-  %piece = arith.minui %some_rows, %most : index
+  %few_rows = arith.minui %some_rows, %most : index
+  %piece = arith.select %by_engines, %tm, %few_rows : index
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
   // Where tiles are few, those of other ranks begin with the first while their rows still come: slab by slab of K. Across a
@@ -61,8 +68,6 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %c4 = arith.constant 4 : index
   %four_waves = arith.muli %ctas, %c4 : index
   %few = arith.cmpi ule, %tiles, %four_waves : index
-  %gpus = mk.size gpu
-  %one_node = arith.cmpi eq, %world, %gpus : index
   %by_slabs = arith.andi %few, %one_node : i1
   %wanted = arith.ceildivui %want_slab, %tk : index
   %most_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
@@ -85,6 +90,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %many = arith.maxui %blocks, %c1 : index
   %group = arith.minui %in_wave, %many : index
   %groups = arith.ceildivui %blocks, %group : index
+  %pushed_groups = arith.select %by_engines, %c0, %groups : index
+  %copied_groups = arith.select %by_engines, %groups, %c0 : index
 
   // One for each slab of each block of each shard of the node, one for each block that comes from another node.
   %ready = mk.signals(%world, %blocks, %slabs) arrivals(%pieces) : !ready
@@ -107,8 +114,25 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   }
 
   // To the other ranks of the node.
+  mk.role @copy ctas(engines) {
+    mk.foreach (%g, %l, %i_) in (%copied_groups, %slabs, %group) {
+      %first = arith.muli %g, %group : index
+      %i = arith.addi %first, %i_ : index
+      %k = arith.muli %l, %slab : index
+      %k_left = arith.subi %K, %k : index
+      %ks = arith.minui %k_left, %slab : index
+      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
+          : (index, index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %rows, %c0 : index
+      scf.if %some {
+        mk.foreach_peer (%p) along gpu {
+          mk.put %a[%r, %k][%rows, %ks] to %full[%at, %k] on %p signal %ready[%me, %i, %l] : !rows to !rows, !ready
+        }
+      }
+    }
+  }
   mk.role @push ctas(beside @gemm) {
-    mk.foreach (%g, %l, %i_, %j) in (%groups, %slabs, %group, %pieces) {
+    mk.foreach (%g, %l, %i_, %j) in (%pushed_groups, %slabs, %group, %pieces) {
       %first = arith.muli %g, %group : index
       %i = arith.addi %first, %i_ : index
       %k = arith.muli %l, %slab : index

@@ -44,7 +44,7 @@ static LogicalResult verifyOrder(WarpsOp op, mk::KernelOp kernel) {
   SmallVector<mk::RoleOp> order;
   for (StringRef name : op.getOrder().getAsValueRange<FlatSymbolRefAttr>()) {
     mk::RoleOp role = findRole(kernel, name);
-    if (!role || role.getBeside() || llvm::is_contained(order, role))
+    if (!role || !role.isInGrid() || llvm::is_contained(order, role))
       return op.emitOpError() << "has '" << name << "' in its order, which is no role of the "
                               << "kernel with CTAs of its own, or stands there already";
     for (mk::RoleOp before : order)
@@ -54,7 +54,7 @@ static LogicalResult verifyOrder(WarpsOp op, mk::KernelOp kernel) {
     order.push_back(role);
   }
   for (auto role : kernel.getBody().getOps<mk::RoleOp>())
-    if (!role.getBeside() && !llvm::is_contained(order, role))
+    if (role.isInGrid() && !llvm::is_contained(order, role))
       return op.emitOpError() << "never comes to role '" << role.getSymName() << "'";
   return success();
 }

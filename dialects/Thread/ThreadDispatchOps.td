@@ -151,6 +151,16 @@ def MkThread_AwaitPreparedOp : MkThread_EffectOp<"await_prepared"> {
   let arguments = (ins I32:$epoch, MkThread_ReportAttr:$report, OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = "$epoch `report` `(` $report `)` (`span` `(` $span^ `)`)? attr-dict";
 }
+def MkThread_AwaitCopiedOp : MkThread_EffectOp<"await_copied"> {
+  let summary = "waits until all copies of the launch by copy engines are complete";
+  let description = [{
+    ```mlir
+    mk_thread.await_copied %epoch report(<kind = 10, role = -1, number = 0>)
+    ```
+  }];
+  let arguments = (ins I32:$epoch, MkThread_ReportAttr:$report);
+  let assemblyFormat = "$epoch `report` `(` $report `)` attr-dict";
+}
 def MkThread_EndLaunchOp : MkThread_DispatchOp<"end_launch"> {
   let summary = "the CTA ends; the one that is the last of the launch makes its counts those of the next";
   let description = [{

@@ -105,13 +105,16 @@ void AxisAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
   int64_t fixed = 0, min = 1;
   double share = 0;
-  bool rest = false;
+  bool rest = false, engines = false;
   StringAttr param, beside;
   SMLoc loc = parser.getCurrentLocation();
   OptionalParseResult number = parser.parseOptionalInteger(fixed);
   if (number.has_value() && failed(*number))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("beside"))) {
+  if (!number.has_value() && succeeded(parser.parseOptionalKeyword("engines"))) {
+    engines = true;
+    fixed = min = 1;
+  } else if (succeeded(parser.parseOptionalKeyword("beside"))) {
     if (parser.parseSymbolName(beside))
       return failure();
     min = number.has_value() ? fixed : 1;
@@ -126,7 +129,7 @@ ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
   } else {
     if (succeeded(parser.parseOptionalKeyword("rest")))
       rest = true;
-    else if (parser.parseKeyword("share", ", 'rest', 'beside' or a number of CTAs") ||
+    else if (parser.parseKeyword("share", ", 'rest', 'beside', 'engines' or a number of CTAs") ||
              parser.parseEqual() || parser.parseFloat(share))
       return failure();
     if (succeeded(parser.parseOptionalComma()) &&
@@ -134,7 +137,7 @@ ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
       return failure();
   }
   ctas = parser.getChecked<CtasAttr>(loc, parser.getContext(), fixed, APFloat(share), rest, min,
-                                     param, beside);
+                                     param, beside, engines);
   return success(bool(ctas));
 }
 
@@ -146,6 +149,10 @@ void mk::printBody(AsmPrinter &printer, CtasAttr ctas) {
       printer << ", share = ";
       printer.printFloat(ctas.getShare());
     }
+    return;
+  }
+  if (ctas.getEngines()) {
+    printer << "engines";
     return;
   }
   if (ctas.getFixed())

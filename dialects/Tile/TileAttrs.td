@@ -123,18 +123,23 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
     `beside @other` takes none of the grid: the role is run by all CTAs that start with the other
     one, at the same time as that. Behind `mk-assign-ctas` their number stands in front.
 
+    `engines` takes none of the grid either: a GPU's copy engines carry the role out, from the start of a launch on.
+    Where there are none, as on the host, it has one CTA.
+
     ```mlir
     #mk.ctas<8>
     #mk.ctas<share = 6.000000e-02, min = 1>
     #mk.ctas<rest, min = 4>
     #mk.ctas<param REDUCE, share = 1.200000e-01>
     #mk.ctas<beside @gemm>
+    #mk.ctas<engines>
     ```
   }];
-  // fixed > 0, or share > 0, or rest, or fixed_param; beside with or without fixed.
+  // fixed > 0, or share > 0, or rest, or fixed_param; beside with or without fixed; engines with fixed = 1.
   let parameters = (ins "int64_t":$fixed, APFloatParameter<"share of the grid, 0 if absent">:$share,
                         "bool":$rest, "int64_t":$min, Mk_ParamName<"fixed">:$fixedParam,
-                        OptionalParameter<"::mlir::StringAttr", "role beside which this one is run">:$beside);
+                        OptionalParameter<"::mlir::StringAttr", "role beside which this one is run">:$beside,
+                        "bool":$engines);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

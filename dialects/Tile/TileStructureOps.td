@@ -128,10 +128,16 @@ def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator,
     the same time. It moves data and has no tiles: a GPU runs it in a warp that has nothing else to do. Neither
     role may count on the other to go on or to be done; what has to come first is a signal's to say.
 
+    A role with `engines` is carried out by the copy engines of a GPU, beside all CTAs. It consists of puts to ranks that
+    the GPU addresses, and of the loops, branches and index arithmetic around them: which copies there are is found out on the
+    host, when arguments are bound. They begin with the launch and come in any order, so their sources are what
+    nothing in the launch writes. Each element of a signal that such a put raises gets all its arrivals from this role of one rank.
+
     ```mlir
     mk.role @push ctas(8) then @gemm { ... }
     mk.role @gemm ctas(rest) { ... }
     mk.role @send ctas(beside @gemm) { ... }
+    mk.role @copy ctas(engines) { ... }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Mk_CtasAttr:$ctas,
@@ -144,6 +150,10 @@ def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator,
   let extraClassDeclaration = [{
     /// The role beside which the CTAs run this one; null if it has CTAs of its own.
     ::mlir::StringAttr getBeside() { return getCtas().getBeside(); }
+    /// Whether a GPU's copy engines carry it out.
+    bool isOfEngines() { return getCtas().getEngines(); }
+    /// Whether CTAs of a GPU's grid begin with it.
+    bool isInGrid() { return !getBeside() && !isOfEngines(); }
   }];
 }
 

@@ -236,6 +236,10 @@ static LogicalResult verifyBeside(RoleOp role, RoleOp other) {
                               << other.getSymName()
                               << ", with which its CTAs begin as well: drop 'then @"
                               << *role.getThen() << "'";
+  if (other.isOfEngines())
+    return role.emitOpError() << "'" << role.getSymName() << "' is run beside @"
+                              << other.getSymName()
+                              << ", which copy engines carry out: name a role that has CTAs";
   if (other.getBeside())
     return role.emitOpError() << "'" << role.getSymName() << "' is run beside @"
                               << other.getSymName() << ", which has no CTAs of its own: name "
@@ -251,6 +255,39 @@ static LogicalResult verifyBeside(RoleOp role, RoleOp other) {
   return failure(result.wasInterrupted());
 }
 
+/// Copies of engines are found out before a launch, and begin with it.
+static LogicalResult verifyEngines(RoleOp role) {
+  auto refuse = [&](Operation *op) {
+    return op->emitOpError() << "stands in role '" << role.getSymName() << "', which copy engines carry out: ";
+  };
+  if (role.getThen())
+    return role.emitOpError() << "'" << role.getSymName() << "' is of copy engines, which cannot go on with @"
+                              << *role.getThen() << ": drop 'then'";
+  WalkResult result = role.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    if (auto put = dyn_cast<PutOp>(op)) {
+      if (put.getReduction())
+        return refuse(op) << "they do not add; give the role CTAs";
+      if (put.getRows())
+        return refuse(op) << "they cannot read the list of rows; give the role CTAs";
+      return WalkResult::advance();
+    }
+    if (auto loop = dyn_cast<ForeachOp>(op);
+        loop && !(loop.getSchedule() && loop.getSchedule()->getKindParam()) &&
+        loop.getScheduleKind() != ScheduleKind::Static)
+      return refuse(op) << "there are no tickets; drop 'schedule'";
+    // The body of a helper is checked once it is inlined.
+    if (op == role || op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<ForeachOp, ForeachPeerOp, CallOpInterface, LoopLikeOpInterface, RegionBranchOpInterface>(op) ||
+        op->getDialect()->getNamespace() == "mk_sm")
+      return WalkResult::advance();
+    auto isTile = [](Type type) { return isa<TensorType>(type); };
+    if (isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), isTile))
+      return WalkResult::advance();
+    return refuse(op) << "they do nothing but puts, whose places follow from sizes and ranks; give the role CTAs";
+  });
+  return failure(result.wasInterrupted());
+}
+
 static LogicalResult verifyRoles(KernelOp kernel) {
   llvm::StringMap<RoleOp> roles;
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
@@ -258,6 +295,14 @@ static LogicalResult verifyRoles(KernelOp kernel) {
       return role.emitOpError() << "'" << role.getSymName() << "' of kernel @"
                                 << kernel.getSymName() << " exists already: rename one of them";
   for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
+    if (role.isOfEngines()) {
+      auto prepares = kernel.getBody().getOps<PrepareOp>();
+      if (!prepares.empty())
+        return role.emitOpError() << "'" << role.getSymName() << "' is of copy engines, which begin with the launch, but kernel @"
+                                  << kernel.getSymName() << " has mk.prepare, which comes before: give the role CTAs";
+      if (failed(verifyEngines(role)))
+        return failure();
+    }
     if (StringAttr beside = role.getBeside()) {
       RoleOp other = roles.lookup(beside.getValue());
       if (!other)
@@ -273,6 +318,9 @@ static LogicalResult verifyRoles(KernelOp kernel) {
     if (!next)
       return role.emitOpError() << "'" << role.getSymName() << "' goes on with @" << *role.getThen()
                                 << ", but kernel @" << kernel.getSymName() << " has no such role";
+    if (next.isOfEngines())
+      return role.emitOpError() << "'" << role.getSymName() << "' goes on with @" << *role.getThen()
+                                << ", which copy engines carry out: drop 'then'";
     if (next.getBeside())
       return role.emitOpError() << "'" << role.getSymName() << "' goes on with @" << *role.getThen()
                                 << ", which is run beside @" << next.getBeside().getValue()

@@ -10,7 +10,7 @@ using namespace mlir::mk;
 
 /// What a role is certain to get of the grid.
 static int64_t getCertain(CtasAttr ctas, int64_t grid) {
-  if (ctas.getBeside())
+  if (ctas.getBeside() || ctas.getEngines())
     return 0;
   if (ctas.getFixed() > 0)
     return ctas.getFixed();
@@ -47,7 +47,7 @@ int64_t mk::getLargestCluster(SmAttr sm, std::optional<int64_t> items) {
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  auto isInGrid = [](auto pair) { return !RoleOp(std::get<0>(pair)).getBeside(); };
+  auto isInGrid = [](auto pair) { return RoleOp(std::get<0>(pair)).isInGrid(); };
   llvm::interleaveComma(llvm::make_filter_range(llvm::zip(roles, certain), isInGrid), os,
                         [&](auto pair) {
                           RoleOp role = std::get<0>(pair);
@@ -70,7 +70,7 @@ LogicalResult mk::verifyMeshIsBound(KernelOp kernel) {
 CtasAttr mk::resolveCtas(CtasAttr ctas, int64_t count) {
   return CtasAttr::get(ctas.getContext(), count, count ? llvm::APFloat(0.0) : ctas.getShare(),
                        ctas.getRest(), count ? count : ctas.getMin(), StringAttr(),
-                       ctas.getBeside());
+                       ctas.getBeside(), ctas.getEngines());
 }
 
 FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
@@ -97,8 +97,10 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
     return kernel.emitError() << "roles of kernel '" << kernel.getSymName() << "' need " << sum
                               << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
                               << "; give roles fewer CTAs or the kernel a larger grid";
-  auto addBeside = [&]() -> FailureOr<SmallVector<int64_t>> {
-    for (auto [i, role] : llvm::enumerate(roles))
+  auto addOthers = [&]() -> FailureOr<SmallVector<int64_t>> {
+    for (auto [i, role] : llvm::enumerate(roles)) {
+      if (role.isOfEngines())
+        ctas[i] = 1;
       for (auto [j, other] : llvm::enumerate(roles)) {
         if (role.getBeside() != other.getSymNameAttr())
           continue;
@@ -108,10 +110,11 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
                  << "'" << role.getSymName() << "' is run by " << given << " CTAs beside @"
                  << other.getSymName() << ", which has " << ctas[j] << ": leave the number out";
       }
+    }
     return ctas;
   };
   if (numRest == 0)
-    return addBeside();
+    return addOthers();
 
   // Even parts, except where a minimum is more: those roles get their minimum
   // and the others share what then is left.
@@ -135,7 +138,7 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
     ctas[i] = limitToClusters(kernel, ctas[i], getTogether(roles[i]), others);
   }
-  return addBeside();
+  return addOthers();
 }
 
 CtaRange mk::getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef name) {
@@ -149,7 +152,7 @@ CtaRange mk::getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef name
       range.count = count;
       break;
     }
-    range.first += role.getBeside() ? 0 : count;
+    range.first += role.isInGrid() ? count : 0;
   }
   return range;
 }
@@ -157,7 +160,7 @@ CtaRange mk::getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef name
 int64_t mk::countGrid(KernelOp kernel, ArrayRef<int64_t> ctas) {
   int64_t grid = 0;
   for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas))
-    grid += role.getBeside() ? 0 : count;
+    grid += role.isInGrid() ? count : 0;
   return grid;
 }
 

@@ -19,11 +19,11 @@ std::optional<Phase> mk_sm::parsePhase(StringRef name) {
   return std::nullopt;
 }
 
-/// The roles of a kernel and mk.prepare.
+/// The roles of a kernel that its CTAs do, and mk.prepare.
 static SmallVector<Operation *> getScopes(mk::KernelOp kernel) {
   SmallVector<Operation *> scopes;
   for (Operation &op : kernel.getBody().front())
-    if (isa<mk::RoleOp, mk::PrepareOp>(op))
+    if (auto role = dyn_cast<mk::RoleOp>(op); isa<mk::PrepareOp>(op) || (role && !role.isOfEngines()))
       scopes.push_back(&op);
   return scopes;
 }

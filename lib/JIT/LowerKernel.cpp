@@ -56,15 +56,16 @@ static void addTimeline(KernelOp kernel, llvm::json::Object &metadata, int64_t r
                                             {"computes", std::move(computes)}};
 }
 
-/// Moves the list of ops that host code checks into the metadata, if there is one.
-static LogicalResult takeSites(ModuleOp host, llvm::json::Object &metadata) {
+/// Moves the list of ops that host code checks into the metadata, if there is one, as `key`.
+static LogicalResult takeSites(ModuleOp host, llvm::json::Object &metadata,
+                               StringRef key = "sites") {
   if (!host.lookupSymbol("mk_sites"))
     return success();
   FailureOr<llvm::json::Object> object =
       takeJsonConstant(host, "mk_sites", "lists ops that are checked");
   if (failed(object))
     return failure();
-  metadata["sites"] = std::move(*object->get("sites"));
+  metadata[key] = std::move(*object->get("sites"));
   return success();
 }
 
@@ -130,11 +131,14 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
   FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference, kernel);
   if (failed(lowered))
     return failure();
+  bool engines = llvm::any_of(kernel.getBody().getOps<RoleOp>(),
+                              [](RoleOp role) { return role.isOfEngines(); });
   OwningOpRef<ModuleOp> host = module.clone();
   if (failed(run(*host, [&](OpPassManager &pm) {
         pm.addPass(createSymbolDCEPass());
-        buildHostPlanPipeline(pm);
-      })))
+        buildHostPartPipeline(pm, lowering, engines);
+      })) ||
+      failed(takeSites(*host, *metadata, "engine_sites")))
     return failure();
   if (*lowered)
     mergeModule(*host, **lowered);

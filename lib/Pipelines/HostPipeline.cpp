@@ -69,6 +69,7 @@ void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createDropIdleRolesPass());
 }
 
 void mk::buildTilePipeline(OpPassManager &pm, const LoweringOptions &options) {
@@ -150,8 +151,8 @@ static void buildPlan(OpPassManager &pm, bool only) {
   pm.addPass(createBuildPlanPass(plan));
 }
 
-void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &options) {
-  buildPlan(pm, /*only=*/false);
+/// From kernels whose plan has been built.
+static void buildRoles(OpPassManager &pm, const LoweringOptions &options) {
   ExpandLoopsPassOptions loops;
   loops.items = true;
   buildExpansion(pm, loops);
@@ -169,7 +170,19 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &opt
   verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
-void mk::buildHostPlanPipeline(OpPassManager &pm) {
+void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &options) {
+  buildPlan(pm, /*only=*/false);
+  buildRoles(pm, options);
+}
+
+void mk::buildHostPartPipeline(OpPassManager &pm, const LoweringOptions &options, bool engines) {
+  if (engines) {
+    buildPlan(pm, /*only=*/false);
+    KeepRolesPassOptions keep;
+    keep.engines = true;
+    pm.addPass(createKeepRolesPass(keep));
+    return buildRoles(pm, options);
+  }
   buildPlan(pm, /*only=*/true);
   verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});
   pm.addPass(createCanonicalizerPass());

@@ -21,7 +21,8 @@ struct AssignCtasPass : mk::impl::AssignCtasPassBase<AssignCtasPass> {
         return signalPassFailure();
       for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), *ctas))
         role.setCtasAttr(CtasAttr::get(&getContext(), count, llvm::APFloat(0.0), /*rest=*/false,
-                                       /*min=*/count, StringAttr(), role.getBeside()));
+                                       /*min=*/count, StringAttr(), role.getBeside(),
+                                       role.isOfEngines()));
     }
     markAllAnalysesPreserved();
   }

@@ -15,6 +15,7 @@
 namespace mlir::mk {
 
 LogicalResult divideItems(mk_sm::ItemsOp items);
+LogicalResult dropIdleRoles(KernelOp kernel);
 void expandFolds(ModuleOp module);
 LogicalResult expandFp8(Operation *op);
 LogicalResult expandRanks(KernelOp kernel);

@@ -10,6 +10,7 @@
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_DIVIDEITEMSPASS
+#define GEN_PASS_DEF_DROPIDLEROLESPASS
 #define GEN_PASS_DEF_EXPANDFOLDSPASS
 #define GEN_PASS_DEF_EXPANDFP8PASS
 #define GEN_PASS_DEF_EXPANDRANKSPASS
@@ -25,6 +26,7 @@ namespace mlir::mk {
 #include "mkernel/Transforms/Sizes/Passes.h.inc"
 
 template struct FunctionPass<impl::DivideItemsPassBase, divideItems>;
+template struct FunctionPass<impl::DropIdleRolesPassBase, dropIdleRoles>;
 template struct FunctionPass<impl::ExpandFoldsPassBase, expandFolds>;
 template struct FunctionPass<impl::ExpandFp8PassBase, expandFp8>;
 template struct FunctionPass<impl::ExpandRanksPassBase, expandRanks>;

@@ -128,6 +128,8 @@ struct Parser {
       role.then = e.number("then", -1, kMany);
       if (e.find("beside", /*required=*/false))
         role.beside = e.number("beside", 0, kMany);
+      if (e.find("engines", /*required=*/false))
+        role.engines = e.flag("engines");
       return role;
     });
     each(r, "loops", m.loops, [](Reader &e) {
@@ -141,9 +143,9 @@ struct Parser {
     });
     size_t ctas = 0; // on the host roles beside others have their own
     for (const Metadata::Role &role : m.roles) {
-      ctas += role.beside < 0 || m.target == "host" ? role.ctas : 0;
+      ctas += role.isInGrid() || m.target == "host" ? role.ctas : 0;
       if (role.beside >= int64_t(m.roles.size()) ||
-          (role.beside >= 0 && m.roles[role.beside].beside >= 0))
+          (role.beside >= 0 && !m.roles[role.beside].isInGrid()))
         r.fail(str("role '", role.name, "' is run beside role ", role.beside, " of ", m.roles.size(),
                    ", which has no CTAs of its own"));
       if (role.then >= int64_t(m.roles.size()))
@@ -322,10 +324,11 @@ struct Parser {
     parseObjects(r);
     parseRoles(r);
     m.prepare = r.flag("prepare");
-    if (r.find("sites", /*required=*/false))
-      each(r, "sites", m.sites, [](Reader &e) {
-        return Metadata::Site{e.text("op"), e.text("at")};
-      });
+    for (auto [key, sites] : {std::pair("sites", &m.sites), {"engine_sites", &m.engineSites}})
+      if (r.find(key, /*required=*/false))
+        each(r, key, *sites, [](Reader &e) {
+          return Metadata::Site{e.text("op"), e.text("at")};
+        });
     parseTimeline(r);
     for (const Json &text : r.list("requires"))
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");

@@ -34,7 +34,7 @@ int Metadata::argIndex(std::string_view name) const {
 size_t Metadata::countOwnCtas() const {
   size_t ctas = 0;
   for (const Role &role : roles)
-    ctas += role.beside < 0 ? role.ctas : 0;
+    ctas += role.isInGrid() ? role.ctas : 0;
   return ctas;
 }
 

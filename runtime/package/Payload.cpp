@@ -6,6 +6,7 @@
 #include "mkernel/Runtime/Gpu.h"
 #include "package/Cpu.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -68,7 +69,8 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
                  meta.target, ": compile it for what this runtime runs, ", runs);
   }
   MK_TRY(checkCpu(meta)); // before anything of it runs
-  if (!meta.gpu)
+  auto isCalled = [&](const Metadata::Role &role) { return !meta.gpu || role.engines; };
+  if (std::ranges::any_of(meta.roles, isCalled))
     MK_TRY(makeOwnSymbolsGlobal());
   std::unique_ptr<Payload> payload(new Payload());
   // The file stays open as long as it is loaded: the loader knows objects by
@@ -111,12 +113,13 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
       MK_TRY(find(str("mk_device_bytes_", i), bytes));
       payload->deviceCode.emplace_back(code, *bytes);
     }
-  } else {
-    for (size_t i = 0; i < meta.roles.size(); ++i)
-      MK_TRY(find(str("mk_role_", i), payload->roles.emplace_back()));
-    if (meta.prepare)
-      MK_TRY(find("mk_prepare", payload->prepare));
+  } else if (meta.prepare) {
+    MK_TRY(find("mk_prepare", payload->prepare));
   }
+  payload->roles.resize(meta.roles.size());
+  for (size_t i = 0; i < meta.roles.size(); ++i)
+    if (isCalled(meta.roles[i]))
+      MK_TRY(find(str("mk_role_", i), payload->roles[i]));
   if (meta.reference)
     MK_TRY(find("mk_reference", payload->reference));
   return payload;

@@ -23,6 +23,7 @@ Stream defaultStream;
 // Launches are carried out when somebody waits: times are those of the host between calls.
 struct Event {
   std::chrono::steady_clock::time_point at;
+  Stream *on = nullptr; // recorded last
 };
 
 } // namespace
@@ -183,10 +184,26 @@ int occupancyBlocks(int *blocks, FunctionHandle, int, size_t) {
   return 0;
 }
 static int submit(const PendingLaunch &launch) {
+  if (launch.request.kind == Request::Beside)
+    return ask(launch.request);
   int file = memoryFile(launch.params.data(), launch.params.size());
   int code = ask(launch.request, file);
   ::close(file);
   return code;
+}
+int copyBeside(uint64_t to, uint64_t from, uint64_t bytes, StreamHandle stream) {
+  Stream *origin = streamOf(stream).origin;
+  if (!origin)
+    return kUnsupported;
+  PendingLaunch copy;
+  copy.request.kind = Request::Beside;
+  copy.request.a = to;
+  copy.request.b = from;
+  copy.request.c = bytes;
+  if (!origin->capturing)
+    return submit(copy);
+  origin->launches.push_back(std::move(copy));
+  return 0;
 }
 int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
                    void **params, void **extra) {
@@ -247,12 +264,18 @@ int eventDestroy(EventHandle event) {
   delete from<Event>(event);
   return 0;
 }
-int eventRecord(EventHandle event, StreamHandle) {
+int eventRecord(EventHandle event, StreamHandle stream) {
   from<Event>(event)->at = std::chrono::steady_clock::now();
+  from<Event>(event)->on = &streamOf(stream);
   return 0;
 }
 // Streams run their work when it is enqueued.
-int streamWaitEvent(StreamHandle, EventHandle, unsigned) { return 0; }
+int streamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
+  Stream &waits = streamOf(stream), *on = from<Event>(event)->on;
+  if (waits.isProxys && on && !on->isProxys)
+    waits.origin = on;
+  return 0;
+}
 int eventQuery(EventHandle) { return 0; }
 int eventElapsedTime(float *ms, EventHandle begin, EventHandle end) {
   *ms = std::chrono::duration<float, std::milli>(from<Event>(end)->at - from<Event>(begin)->at)

@@ -33,6 +33,8 @@ int ask(Request::Kind kind, uint64_t a, uint64_t b, int file = -1);
 int askAsProxy(Request::Kind kind, uint64_t a, uint64_t b, uint64_t c,
                const void *data = nullptr, void *result = nullptr);
 int waitForAll();
+/// By a copy engine, beside the next launch of the stream where it comes from.
+int copyBeside(uint64_t to, uint64_t from, uint64_t bytes, StreamHandle stream);
 
 struct PendingLaunch {
   Request request;
@@ -42,6 +44,7 @@ struct Stream {
   bool capturing = false;
   std::vector<PendingLaunch> launches;
   bool isProxys = false;
+  Stream *origin = nullptr; // whose event it has waited for: its copies are of copy engines
 };
 Stream &streamOf(StreamHandle stream);
 

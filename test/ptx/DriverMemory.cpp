@@ -175,8 +175,18 @@ int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes, StreamHandle stream
   return ask(Request::Download, source, bytes);
 }
 int memcpyDtoDAsync(uint64_t to, uint64_t source, size_t bytes, StreamHandle stream) {
-  return streamOf(stream).isProxys ? askAsProxy(Request::Copy, to, source, bytes)
-                                   : kUnsupported;
+  if (streamOf(stream).isProxys && !streamOf(stream).origin)
+    return askAsProxy(Request::Copy, to, source, bytes);
+  std::lock_guard lock(guard);
+  return copyBeside(to, source, bytes, stream);
+}
+int memcpy2DAsync(const Copy2D *copy, StreamHandle stream) {
+  std::lock_guard lock(guard);
+  for (size_t row = 0; row < copy->height; ++row)
+    if (int code = copyBeside(copy->dstDevice + row * copy->dstPitch,
+                              copy->srcDevice + row * copy->srcPitch, copy->widthInBytes, stream))
+      return code;
+  return 0;
 }
 int memHostRegister(void *, size_t, unsigned) { return 0; }
 int memHostUnregister(void *) { return 0; }

@@ -29,11 +29,19 @@ struct Region {
   bool host = false;       // pinned memory, which the rank's proxy reads and writes
 };
 
+/// By a copy engine, beside a launch.
+struct EngineCopy {
+  uint8_t *to = nullptr;
+  const uint8_t *from = nullptr;
+  uint64_t bytes = 0;
+};
+
 struct Launch {
   std::shared_ptr<const Program> program;
   std::vector<Region> memory; // by address
   std::vector<uint8_t> params;
   uint32_t ctas = 1, threads = 1, sharedBytes = 0;
+  std::vector<EngineCopy> copies; // beside it, in this order
 };
 
 /// What a rank does next: a launch, or bytes that the host writes, or reads and

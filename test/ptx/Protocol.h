@@ -33,6 +33,7 @@ struct Request {
     Wait,   // until all launches have ended; answer: a CUresult
     Upload, // b bytes at a have been written
     Download, // b bytes at a are read
+    Beside, // c bytes are copied from b to a, beside the next launch
     // Of a proxy, over a socket of its own, also while launches run. Addresses are of the
     // device's.
     Copy,    // c bytes from b to a

@@ -68,6 +68,14 @@
 // flight. A CTA waits for the peer's `ready` before it touches that peer, and
 // the CTA that finishes last for the `done` of all peers.
 //
+// Roles of copy engines (`engines` in the metadata) are functions of the payload, mk_role_<i>, like those of the
+// host target. The runtime calls them when arguments are bound or attached, and takes down their puts; nothing is
+// copied by the call. A launch of such a kernel begins with another one, of one thread, that raises `ready` in the kernel's
+// place and waits for that of all peers. Then copies start, beside the kernel. Behind each that raises a signal another
+// copy writes what the element has counted up to (epoch * arrivals + n) to the peer's word, which nobody else raises. When all
+// are complete `copied` becomes epoch + 1, for which the last CTA waits before it raises `done`.
+// All of that reads the epoch from memory, so that a captured launch can be replayed.
+//
 // A tensor map describes this rank's part of its argument, elements outside it
 // read as zero and are not written. Where the driver cannot make one (base not
 // aligned to 16, a stride but the innermost that is no multiple of 16 bytes, an
@@ -114,7 +122,8 @@ typedef struct mk_gpu_control {
   uint32_t prepared; // CTAs that have ended mk.prepare, of all launches
   uint32_t
       moved; // movers of CTAs that are done, of all launches; counted where only they reach peers
-  uint32_t unused[2];
+  uint32_t copied; // launches whose copies by copy engines are complete
+  uint32_t unused;
 } mk_gpu_control;
 
 // The way to the proxy, in device memory: one for each rank of a mesh with net axes,
@@ -145,13 +154,14 @@ enum mk_gpu_wait_kind {
   MK_WAIT_COMMAND = 7, // a place in the command ring; element: its number
   MK_WAIT_PUTS = 8,   // wanted, seen: puts of the CTA complete at other nodes
   MK_WAIT_COPY = 9,   // element: the stage through which a put copies
+  MK_WAIT_ENGINES = 10, // the copies of roles of copy engines
   // No waits, but what a program must not do; only the role is set.
-  MK_FAIL_LOOP = 10, // begins or ends beyond 2^30
-  MK_FAIL_PEER = 11, // no rank of the mesh, or one that only plain puts reach
+  MK_FAIL_LOOP = 11, // begins or ends beyond 2^30
+  MK_FAIL_PEER = 12, // no rank of the mesh, or one that only plain puts reach
   // The same, but reported like a wait: number: the site (mkernel/ABI/Site.h).
   // `named`, element: the first index, seen: how many from there on, wanted: the
   // extent, rank: whose.
-  MK_FAIL_BOUNDS = 12,
+  MK_FAIL_BOUNDS = 13,
 };
 
 // Of mk_gpu_report::named: a mk_named, the dimension, and the number of the argument,
@@ -199,6 +209,7 @@ typedef struct mk_gpu_launch {
 MK_ABI_ASSERT(sizeof(mk_gpu_control) == 32, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, abort) == 8, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, prepared) == 16, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_control, copied) == 24, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_network, submitted) == 32, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_network) == 48, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_report) == 56, "gpu layout");

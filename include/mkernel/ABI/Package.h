@@ -31,10 +31,12 @@
 //   loops     [{role: int, schedule: "static"|"ticket"|"queue"}]
 //   requires  [string], the messages of the kernel's requirements
 //   roles     [{name, ctas: int, then: int (-1: none), beside?: int (a GPU's CTAs
-//             of that role run this one as well; on the host it has as many of its own)}]
+//             of that role run this one as well; on the host it has as many of its own),
+//             engines?: bool (a GPU's copy engines do what it puts, Gpu.h; on the host it has a CTA)}]
 //   prepare   bool: the payload has mk_prepare
 //   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
 //             is checked when it runs)
+//   engine_sites [the same], those of roles of copy engines for a GPU (optional)
 //   timeline  {records: int, tracks: int, communicates: [bool for each role], computes:
 //             [the same]}, see Timeline.h (optional: launches record no times)
 //   reference null, or {inputs: [arg index...], outputs: [arg index...],

@@ -18,9 +18,9 @@ void buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options);
 /// that mkernel/ABI/Package.h lists for the host target.
 void buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// The same for mk_plan alone, the part of a package for another target that
-/// runs on the host. The kernel's roles may be at any level.
-void buildHostPlanPipeline(OpPassManager &pm);
+/// The part of a package for another target that runs on the host: mk_plan and, with `engines`, the
+/// roles of copy engines. The other roles may be at any level.
+void buildHostPartPipeline(OpPassManager &pm, const LoweringOptions &options, bool engines);
 
 /// From a file to the tile level that every target starts from.
 void buildTilePipeline(OpPassManager &pm, const LoweringOptions &options);

@@ -92,6 +92,9 @@ struct Metadata {
     /// Role beside which a GPU's CTAs run this one, -1: none. On the host it has as many CTAs of
     /// its own.
     int32_t beside = -1;
+    bool engines = false; // a GPU's copy engines carry it out
+    /// Whether a GPU's grid has CTAs for it.
+    bool isInGrid() const { return beside < 0 && !engines; }
   };
   /// An op that is checked when it runs; see mkernel/ABI/Site.h.
   struct Site {
@@ -165,6 +168,7 @@ struct Metadata {
   std::vector<Role> roles;
   bool prepare = false;
   std::vector<Site> sites;
+  std::vector<Site> engineSites; // of a GPU's roles of copy engines
   std::optional<TimelineTracks> timeline; // of kernels that record times
   std::optional<Reference> reference;
   /// Of a GPU target. Where there are versions, those have the variants.

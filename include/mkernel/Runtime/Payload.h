@@ -29,7 +29,7 @@ public:
   /// Of a package with versions, whose payload has nothing else; see Versions.h.
   SelectFn select = nullptr;
   PlanFn plan = nullptr;
-  std::vector<CtaFn> roles;        // host target
+  std::vector<CtaFn> roles;        // by number; of a GPU target null but for those of copy engines
   CtaFn prepare = nullptr;         // host target; null: the kernel has none
   ReferenceFn reference = nullptr; // null: the kernel has none
   /// GPU targets: PTX text or a cubin of each variant.

@@ -71,6 +71,16 @@ def AssignCtasPass : Pass<"mk-assign-ctas", "::mlir::ModuleOp"> {
   let options = [Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">];
 }
 
+def DropIdleRolesPass : Pass<"mk-drop-idle-roles", "::mlir::ModuleOp"> {
+  let summary = "Leaves out roles that do nothing on this mesh";
+  let description = [{
+    A role `beside` another one, or of copy engines, of which conditions that are known and loops over no peers let
+    nothing happen. What a target keeps ready for such roles (warps, registers, a hand-shake) is not spent then.
+
+    Sizes and parameters have been bound as far as they are known, and roles have their CTAs.
+  }];
+}
+
 def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
   let summary = "Splits the last items of stream-K loops among the CTAs";
   let description = [{
@@ -146,6 +156,15 @@ def ExpandLoopsPass : Pass<"mk-expand-loops", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def KeepRolesPass : Pass<"mk-keep-roles", "::mlir::ModuleOp"> {
+  let summary = "Empties the roles that are not for a part of a package";
+  let description = [{
+    A GPU's kernel has no code for roles of copy engines (`ctas(engines)`): the host finds out what they copy. With
+    `engines` their bodies stay, and those of all other roles go; without it the other way round. Roles keep their numbers.
+  }];
+  let options = [Option<"engines", "engines", "bool", "false", "keep roles of copy engines">];
 }
 
 def ExpandFoldsPass : Pass<"mk-expand-folds", "::mlir::ModuleOp"> {

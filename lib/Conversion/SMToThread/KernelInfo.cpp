@@ -31,10 +31,13 @@ sm::KernelInfo::KernelInfo(KernelOp kernel, const KernelResources &resources,
     : resources(resources), ctas(ctas), params(params), checked(checked), timed(timed),
       byThreads(shared.getCopiers()), kernel(kernel),
       warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared) {
-  waitsForOthers =
-      !resources.signals.empty() || !resources.queues.empty() || resources.prepare || hasPeers();
+  hasEngines = llvm::any_of(kernel.getBody().getOps<RoleOp>(),
+                            [](RoleOp role) { return role.isOfEngines(); });
+  waitsForOthers = !resources.signals.empty() || !resources.queues.empty() || resources.prepare ||
+                   hasPeers() || hasEngines;
   keepsCounts = waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);
-  onlyMoversCommunicate = hasPeers() && warps.getMovers() && onlyMoversReachOut(kernel);
+  onlyMoversCommunicate =
+      hasPeers() && !hasEngines && warps.getMovers() && onlyMoversReachOut(kernel);
   kernel.walk([&](mk_sm::StoreOp op) {
     if (op.getPosted())
       posted.push_back(op);

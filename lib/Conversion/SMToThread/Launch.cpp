@@ -55,6 +55,12 @@ void sm::endLaunch(PartitionBuilder &p) {
                                             p.info.offsetOf("result"));
   Value me = end.getBody().emplaceBlock().addArgument(p.i32, p.getLoc());
   within(p, end.getBody(), [&] {
+    if (p.info.hasEngines) {
+      p.readEpoch();
+      ifThen(p, eq(p, me, 0), [&] {
+        mk_thread::AwaitCopiedOp::create(p, p.epoch, p.makeReport(MK_WAIT_ENGINES, 0));
+      });
+    }
     if (p.info.hasPeers()) {
       if (!p.info.onlyMoversCommunicate)
         ifThen(p, eq(p, me, 0),

@@ -108,7 +108,9 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
 static LogicalResult splitKernel(mk::KernelOp kernel) {
   SmallVector<std::unique_ptr<RoleSplitter>> roles;
   for (Operation &op : kernel.getBody().front())
-    if (isa<mk::RoleOp, mk::PrepareOp>(op) && op.getRegion(0).getOps<PartitionOp>().empty())
+    if (auto role = dyn_cast<mk::RoleOp>(op);
+        (isa<mk::PrepareOp>(op) || (role && !role.isOfEngines())) &&
+        op.getRegion(0).getOps<PartitionOp>().empty())
       roles.push_back(std::make_unique<RoleSplitter>(&op));
   int64_t most = 0;
   for (auto &role : roles) {

@@ -67,8 +67,19 @@ static LogicalResult verifyWays(mk::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+/// The hand-shake in front of their copies goes across links.
+static LogicalResult verifyEngines(mk::KernelOp kernel) {
+  for (auto role : kernel.getBody().getOps<mk::RoleOp>())
+    if (role.isOfEngines() && kernel.getMeshOp().hasNet())
+      return role.emitOpError() << "'" << role.getSymName()
+                                << "' is of copy engines, on a mesh of several nodes: let it do nothing there (a "
+                                   "condition on mk.size), and put from a role with CTAs, or one beside it";
+  return success();
+}
+
 static LogicalResult verifyTiles(mk::KernelOp kernel) {
-  return failure(failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)));
+  return failure(failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)) ||
+                 failed(verifyEngines(kernel)));
 }
 
 template struct mk::FunctionPass<mk::impl::VerifyTilesPassBase, verifyTiles>;

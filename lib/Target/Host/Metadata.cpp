@@ -106,6 +106,8 @@ static json::Array describeRoles(const KernelResources &resources,
         {"name", role.getSymName()}, {"ctas", ctas(i)}, {"then", next ? int64_t(*next) : -1}};
     if (StringAttr beside = role.getBeside())
       about["beside"] = *resources.roleIndex(beside.getValue());
+    if (role.isOfEngines())
+      about["engines"] = true;
     roles.push_back(std::move(about));
   }
   return roles;
@@ -175,7 +177,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel, const MetadataOptions
   KernelResources resources = getKernelResources(kernel);
   int64_t grid = 0;
   for (auto [i, role] : llvm::enumerate(resources.roles))
-    grid += options.runsBeside && RoleOp(role).getBeside() ? 0 : (*ctas)[i];
+    grid += options.runsBeside && !RoleOp(role).isInGrid() ? 0 : (*ctas)[i];
   json::Object object =
       describeKernel(kernel, resources, options.dims, [&](unsigned role) { return (*ctas)[role]; });
   object["target"] = options.target;

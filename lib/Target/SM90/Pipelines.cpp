@@ -101,6 +101,7 @@ static void expandThreadOps(OpPassManager &pm) {
 }
 
 void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {
+  pm.addPass(createKeepRolesPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(mk_sm::createMergePutsPass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());

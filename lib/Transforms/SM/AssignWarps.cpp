@@ -115,7 +115,7 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
 
   SmallVector<std::pair<int64_t, Attribute>> order; // by how many roles follow
   for (auto role : kernel.getBody().getOps<mk::RoleOp>()) {
-    if (role.getBeside())
+    if (!role.isInGrid())
       continue;
     SmallVector<mk::RoleOp> helpers;
     int64_t later = 0;

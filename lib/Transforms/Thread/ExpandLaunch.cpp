@@ -60,6 +60,13 @@ static void awaitPrepared(AwaitPreparedOp op, Emitter &e) {
   FenceAsyncOp::create(e, /*shared=*/false, /*global=*/true);
 }
 
+static void awaitCopied(AwaitCopiedOp op, Emitter &e) {
+  Value wanted = add(e, op.getEpoch(), 1);
+  WaitWordOp::create(e, MemScope::Sys, add(e, controlAddress(e), offsetof(mk_gpu_control, copied)),
+                     wanted, /*equal=*/false, wanted, /*second=*/Value(), /*leader=*/Value(),
+                     /*element=*/e.c64(0), /*array=*/IntegerAttr(), op.getReport(), SpanAttr());
+}
+
 // All writes of the CTA come before its arrival: bar.sync orders them within the CTA and the
 // release of the arrival beyond it.
 static void endLaunch(EndLaunchOp op, Emitter &e) {
@@ -109,6 +116,7 @@ void mk_thread::expandLaunch(ModuleOp module) {
   expandEach<BeginLaunchOp>(module, beginLaunch);
   expandEach<LastArrivalOp>(module, arrive);
   expandEach<AwaitPreparedOp>(module, awaitPrepared);
+  expandEach<AwaitCopiedOp>(module, awaitCopied);
   expandEach<EndLaunchOp>(module, endLaunch);
   expandEach<RebaseSignalsOp>(module, rebaseSignals);
   replaceEach<EpochOp>(module, readEpoch);

@@ -21,9 +21,12 @@ static StreamHandle handle(void *stream) {
   return static_cast<StreamHandle>(stream);
 }
 
-Binding::Binding(Context &context, std::shared_ptr<Gpu> device,
-                 VariantCode code, const Metadata &metadata, const JobPlan &plan)
-    : context_(context), device_(std::move(device)), code_(std::move(code)), metadata_(metadata), plan_(plan), own_(plan.plan(context.rank())) {}
+Binding::Binding(Context &context, std::shared_ptr<Gpu> device, VariantCode code,
+                 std::shared_ptr<const Payload> payload, const Metadata &metadata,
+                 const JobPlan &plan)
+    : context_(context), device_(std::move(device)), code_(std::move(code)),
+      payload_(std::move(payload)), metadata_(metadata), plan_(plan),
+      own_(plan.plan(context.rank())) {}
 
 Binding::~Binding() {
   // Launches may be under way that use memory of the heap, look at the abort word and
@@ -117,8 +120,10 @@ Status Binding::choose() {
   chosen_ = std::min<size_t>(std::countr_zero(taken), variants_.size() - 1);
   log::debug("kernel '", metadata_.kernel, "' runs in its variant ",
              variants_[chosen_].about().name);
+  MK_ASSIGN(std::vector<EnginePut> puts,
+            listEnginePuts(context_, *payload_, metadata_, plan_, tensors_));
   return variants_[chosen_].prepare(
-      context_, plan_, [&] { return code_(chosen_); }, launch_,
+      context_, plan_, puts, [&] { return code_(chosen_); }, launch_,
       metadata_.timeline ? tracks_.address() : 0);
 }
 
@@ -256,12 +261,14 @@ Status Binding::enqueue(const LaunchOptions &options) {
   config.stream = handle(options.stream);
   config.attributes = &how;
   config.numAttributes = 1;
-  MK_TRY(check(variant.launchCopies(config.stream),
-               str("copying arguments of kernel '", metadata_.kernel, "'")));
+  MK_TRY(check(variant.enqueueFront(config.stream),
+               str("copying for kernel '", metadata_.kernel, "'")));
   void *parameters[] = {variant.block().data()};
-  return check(device_->driver().launchKernelEx(&config, variant.function(),
+  MK_TRY(check(device_->driver().launchKernelEx(&config, variant.function(),
                                                 parameters, nullptr),
-               str("launching kernel '", metadata_.kernel, "'"));
+               str("launching kernel '", metadata_.kernel, "'")));
+  return check(variant.enqueueBehind(config.stream),
+               str("waiting for copies of kernel '", metadata_.kernel, "'"));
 }
 
 Status Binding::begin(StreamHandle stream, bool timed,

@@ -19,8 +19,9 @@ namespace mk::rt::cuda {
 
 class Binding : public DeviceBinding {
 public:
-  Binding(Context &context, std::shared_ptr<Gpu> device,
-          VariantCode code, const Metadata &metadata, const JobPlan &plan);
+  /// `payload` has the roles of copy engines.
+  Binding(Context &context, std::shared_ptr<Gpu> device, VariantCode code,
+          std::shared_ptr<const Payload> payload, const Metadata &metadata, const JobPlan &plan);
   ~Binding() override;
 
   Status allocate();
@@ -70,6 +71,7 @@ private:
   Context &context_;
   std::shared_ptr<Gpu> device_;
   VariantCode code_;
+  std::shared_ptr<const Payload> payload_;
   const Metadata &metadata_;
   const JobPlan &plan_;
   const Plan &own_;

@@ -20,7 +20,7 @@ public:
                                               const JobPlan &plan) override {
     auto binding = std::make_unique<Binding>(
         context_, device_,
-        [this, &metadata](size_t variant) { return load(metadata, variant); }, metadata, plan);
+        [this, &metadata](size_t variant) { return load(metadata, variant); }, payload_, metadata, plan);
     MK_TRY(binding->allocate());
     return std::unique_ptr<DeviceBinding>(std::move(binding));
   }

@@ -105,6 +105,24 @@ struct MemoryAccess {
   int flags = 3;
 };
 
+/// CUDA_MEMCPY2D: rows from one place of a device's memory, or a peer's, to another.
+struct Copy2D {
+  static constexpr int kDevice = 2;
+  size_t srcX = 0, srcY = 0;
+  int srcType = kDevice;
+  const void *srcHost = nullptr;
+  uint64_t srcDevice = 0;
+  void *srcArray = nullptr;
+  size_t srcPitch = 0;
+  size_t dstX = 0, dstY = 0;
+  int dstType = kDevice;
+  void *dstHost = nullptr;
+  uint64_t dstDevice = 0;
+  void *dstArray = nullptr;
+  size_t dstPitch = 0;
+  size_t widthInBytes = 0, height = 0;
+};
+
 struct Uuid {
   unsigned char bytes[16] = {};
 };
@@ -160,6 +178,7 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
     (void *, uint64_t, size_t, StreamHandle))                                  \
   X(memcpyDtoDAsync, cuMemcpyDtoDAsync, 3020,                                  \
     (uint64_t, uint64_t, size_t, StreamHandle))                                \
+  X(memcpy2DAsync, cuMemcpy2DAsync, 3020, (const Copy2D *, StreamHandle))      \
   X(memHostRegister, cuMemHostRegister, 6050, (void *, size_t, unsigned))      \
   X(memHostUnregister, cuMemHostUnregister, 4000, (void *))                    \
   X(memGetHandleForRange, cuMemGetHandleForAddressRange, 11070,                \

@@ -36,6 +36,8 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
       return str("the CTA's sender to have sent a tile (phase ", r.wanted, ", saw ", r.seen, ")");
     return str("stage ", r.element, " of a put's copy to reach phase ", r.wanted,
                ", saw ", r.seen);
+  case MK_WAIT_ENGINES:
+    return "copies of its GPU's copy engines to complete";
   case MK_WAIT_READY:
     return str("rank ", r.element,
                " to begin this launch (its memory may be written only then)");

@@ -38,7 +38,7 @@ bool Variant::takes(std::span<const Tensor> args) {
                      });
 }
 
-Status Variant::prepare(Context &context, const JobPlan &plan,
+Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const EnginePut> puts,
                         const std::function<Result<std::shared_ptr<const Module>>()> &load,
                         const mk_gpu_launch &launch, uint64_t timeline) {
   if (!module_) {
@@ -75,5 +75,21 @@ Status Variant::prepare(Context &context, const JobPlan &plan,
               state_.address(), peers_.signals(), timeline);
   if (context.world() > 1)
     peers_.fill(l);
-  return Status::ok();
+  return Engines::areNeeded(metadata_) ? prepareEngines(context, plan.plan(context.rank()), puts)
+                                       : Status::ok();
+}
+
+Status Variant::prepareEngines(Context &context, const Plan &own, std::span<const EnginePut> puts) {
+  if (!engines_) {
+    MK_ASSIGN(engines_, Engines::create(gpu_));
+  }
+  std::span<const SharedSignal> shared = peers_.signals();
+  size_t count = metadata_.signals.size();
+  std::vector<uint64_t> values;
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(i < shared.size() && shared[i].values
+                         ? shared[i].values
+                         : state_.address() + layout_.signals[i].values);
+  return engines_->prepare(context, metadata_, own, puts, values,
+                           shared.empty() ? 0 : shared[count].values, block_.launch());
 }

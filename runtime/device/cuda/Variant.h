@@ -8,6 +8,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H
 #define MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H
 
+#include "device/cuda/Engines.h"
 #include "device/cuda/Module.h"
 #include "device/cuda/Packing.h"
 #include "device/cuda/Params.h"
@@ -34,18 +35,26 @@ public:
   bool takes(std::span<const Tensor> args);
   /// Loads its code and allocates what CTAs share, the first time; then describes the arguments
   /// in its parameters: those of the last takes(), copied as that said. `timeline`: ParamBlock::fill.
-  /// `launch`: what is the same for all variants.
-  Status prepare(Context &context, const JobPlan &plan,
+  /// `launch`: what is the same for all variants. `puts`: of roles of copy engines.
+  Status prepare(Context &context, const JobPlan &plan, std::span<const EnginePut> puts,
                  const std::function<Result<std::shared_ptr<const Module>>()> &load,
                  const mk_gpu_launch &launch, uint64_t timeline);
 
   ParamBlock &block() { return block_; }
   const Peers &peers() const { return peers_; }
   FunctionHandle function() const { return module_->function(); }
-  /// Enqueues what comes in front of each launch; a CUresult. The context is current.
-  int launchCopies(StreamHandle stream) const { return packing_.launch(stream); }
+  // What stands around each launch; a CUresult each. The context is current.
+  int enqueueFront(StreamHandle stream) {
+    int code = packing_.launch(stream);
+    return code || !engines_ ? code : engines_->enqueueFront(stream, block_.launch().deadline_ns);
+  }
+  int enqueueBehind(StreamHandle stream) const {
+    return engines_ ? engines_->enqueueBehind(stream) : 0;
+  }
 
 private:
+  Status prepareEngines(Context &context, const Plan &own, std::span<const EnginePut> puts);
+
   const Metadata &metadata_;
   const Metadata::Variant &about_;
   std::shared_ptr<Gpu> gpu_;
@@ -55,6 +64,7 @@ private:
   DeviceMemory state_;
   ParamBlock block_;
   Packing packing_;
+  std::unique_ptr<Engines> engines_; // null: no role of theirs
 };
 
 } // namespace mk::rt::cuda

@@ -1,13 +1,13 @@
 //===- Calls.cpp - What compiled code calls -------------------------------===//
 //
-// Each call is its Cta member, and an unwind when that fails. Objects with
+// Each call is a member of RoleCalls, and an unwind when that fails. Objects with
 // destructors live in helpers that have returned by then.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mkernel/ABI/HostCalls.h"
 
-#include "device/host/Cta.h"
+#include "device/host/RoleCalls.h"
 
 #include <algorithm>
 
@@ -16,13 +16,13 @@ using namespace mk::rt::host;
 
 namespace {
 
-Cta &self(const mk_cta *cta) {
-  Cta &self = *static_cast<Cta *>(cta->state);
+RoleCalls &self(const mk_cta *cta) {
+  RoleCalls &self = *static_cast<RoleCalls *>(cta->state);
   self.beat();
   return self;
 }
 
-bool makeRegion(Cta &cta, Region &region, void *dst, const void *src,
+bool makeRegion(RoleCalls &cta, Region &region, void *dst, const void *src,
                 int32_t type, int32_t ndims, const int64_t *sizes,
                 const int64_t *dstStrides, const int64_t *srcStrides) {
   if (!isElementType(type))
@@ -47,7 +47,7 @@ bool makeRegion(Cta &cta, Region &region, void *dst, const void *src,
   return true;
 }
 
-bool doPut(Cta &cta, bool isStore, void *dst, const void *src, int32_t type,
+bool doPut(RoleCalls &cta, bool isStore, void *dst, const void *src, int32_t type,
            int32_t ndims, const int64_t *sizes, const int64_t *dstStrides,
            const int64_t *srcStrides, int64_t peer, int32_t signal,
            int64_t index, int32_t flags) {
@@ -59,7 +59,7 @@ bool doPut(Cta &cta, bool isStore, void *dst, const void *src, int32_t type,
                  : cta.put(std::move(region), peer, signal, index, flags);
 }
 
-bool doPutRows(Cta &cta, void *dst, const void *src, int32_t type,
+bool doPutRows(RoleCalls &cta, void *dst, const void *src, int32_t type,
                int64_t count, const int32_t *rows, int64_t width,
                int64_t dstStride, int64_t srcStride, int64_t peer,
                int32_t signal, int64_t index, int32_t flags) {

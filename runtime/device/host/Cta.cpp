@@ -19,7 +19,8 @@ using namespace mk::rt::host;
 // the dynamic linker's lazy binding are the hungriest.
 static constexpr size_t kStackSlack = 1 << 20;
 
-Cta::Cta(Grid &grid, uint32_t linear) : grid_(grid), linear_(linear) {
+Cta::Cta(Grid &grid, uint32_t linear)
+    : RoleCalls(grid.metadata, grid.plan, grid.rank(), grid.world()), grid_(grid), linear_(linear) {
   size_t page = sysconf(_SC_PAGESIZE);
   size_t bytes = grid.metadata.stackBytes + kStackSlack;
   stackBytes_ = (bytes + page - 1) / page * page + page;
@@ -126,7 +127,7 @@ void Cta::run() {
   track.begin = steadyNow();
   cta_.launch = &grid_.launchData;
   cta_.linear = linear_;
-  cta_.state = this;
+  cta_.state = static_cast<RoleCalls *>(this);
   if (grid_.payload.prepare) {
     cta_.index = linear_;
     cta_.count = grid_.metadata.grid;
@@ -196,12 +197,6 @@ bool Cta::fail(const char *what, const std::string &text) {
         static_cast<int32_t>(grid_.rank()), what,
         str("kernel '", grid_.metadata.kernel, "', ", where(), ": ", text)));
   return false;
-}
-
-void Cta::failFault(int32_t fault, int32_t line) {
-  bool division = fault == MK_FAULT_DIVISION;
-  fail(division ? "division" : "arithmetic",
-       faultText(grid_.metadata, -1 - (int64_t(fault) << 32 | line)));
 }
 
 void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,

@@ -1,9 +1,6 @@
 //===- Cta.h - One CTA of a host launch -------------------------*- C++ -*-===//
 //
-// The calls of compiled code land here. Each returns false when it cannot
-// succeed; the abort word is raised by then, and the C entry point unwinds
-// the CTA with a longjmp over compiled frames only, so that no destructor is
-// skipped.
+// The calls of compiled code land here. When one cannot succeed the abort word is raised.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
@@ -12,7 +9,7 @@
 #include "device/Device.h"
 #include "device/host/Endless.h"
 #include "device/host/Grid.h"
-#include "device/host/Region.h"
+#include "device/host/RoleCalls.h"
 #include "mkernel/Check/Log.h"
 
 #include <csetjmp>
@@ -33,19 +30,19 @@ struct Pending {
   std::vector<std::byte> tile; // of a store: its own copy
 };
 
-class Cta {
+class Cta final : public RoleCalls {
 public:
   Cta(Grid &grid, uint32_t linear);
-  ~Cta();
+  ~Cta() override;
 
   Status start();
   void join();
   /// Back to the trampoline. Never returns.
-  [[noreturn]] void unwind();
+  [[noreturn]] void unwind() override;
   /// Before each launch.
   void reset();
   /// Every call of compiled code says so.
-  void beat() { meter_.beat(); }
+  void beat() override { meter_.beat(); }
 
   // For the thread of the launch, while this runs.
   /// Raises the abort word if this has computed for longer without a call.
@@ -55,40 +52,29 @@ public:
 
   // Entry points; see mkernel/ABI/HostCalls.h.
   bool put(Region region, int64_t peer, int32_t signal, int64_t index,
-           int32_t flags) {
+           int32_t flags) override {
     return transfer(std::move(region), peer, signal, index, flags, false);
   }
   bool store(Region region, int64_t peer, int32_t signal, int64_t index,
-             int32_t flags) {
+             int32_t flags) override {
     return transfer(std::move(region), peer, signal, index, flags, true);
   }
   bool raiseSignal(int32_t signal, int64_t index, int64_t peer, int64_t amount,
-                   int32_t flags);
-  bool wait(int32_t signal, int64_t index, int64_t count);
-  bool settle();
-  bool fence();
-  bool count(int32_t counter, int64_t index, int64_t amount, int64_t &before);
-  bool push(int32_t queue, const int64_t *record, int32_t site);
-  bool pop(int32_t queue, int64_t entry, int64_t *record);
-  bool ticket(int32_t loop, int64_t &value);
-  void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
-  void setLine(int32_t line);
-  void failFault(int32_t fault, int32_t line);
-  /// Whose part of which argument an op names, and how.
-  struct Place {
-    int32_t site, named, argument;
-    int64_t rank;
-  };
-  bool regionExists(const Place &place, int ndims, const int64_t *offsets,
-                    const int64_t *sizes, const int32_t *rows = nullptr);
-  bool extentOf(int32_t argument, int dim, int64_t rank, int64_t &extent);
-  bool outside(const Outside &what);
+                   int32_t flags) override;
+  bool wait(int32_t signal, int64_t index, int64_t count) override;
+  bool settle() override;
+  bool fence() override;
+  bool count(int32_t counter, int64_t index, int64_t amount, int64_t &before) override;
+  bool push(int32_t queue, const int64_t *record, int32_t site) override;
+  bool pop(int32_t queue, int64_t entry, int64_t *record) override;
+  bool ticket(int32_t loop, int64_t &value) override;
+  void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3) override;
+  void setLine(int32_t line) override;
   /// An own load or store; `at` in one of the arguments, sizes in elements.
-  void noteAccess(const void *at, int ndims, const int64_t *sizes, bool write);
+  void noteAccess(const void *at, int ndims, const int64_t *sizes, bool write) override;
 
-  /// A call with an argument that compiled code must not produce, or that the
-  /// author must change. Raises the abort word; false.
-  bool fail(const char *what, const std::string &text);
+  /// Raises the abort word; false.
+  bool fail(const char *what, const std::string &text) override;
 
   struct RoleTime {
     std::chrono::nanoseconds time{0}, blocked{0};
@@ -119,7 +105,6 @@ private:
   void span(int32_t kind, int64_t begin, int64_t value, int32_t object = -1);
   void openItem();
   void closeItem();
-  bool checkTarget(int64_t peer, int32_t signal, int64_t index);
   /// Whether the region stays within the peer's part of the argument it starts in.
   bool checkArgument(const Region &region, uint32_t peer);
   bool checkRegion(const Region &region, uint32_t peer);
@@ -138,7 +123,6 @@ private:
   std::string where() const;
   /// The item of the last ticket begins.
   void enterItem();
-  std::string noRankText(int64_t rank) const;
   /// A new event of the log; null unless there is one.
   check::Event *note(check::Event::Kind kind);
   void noteTransfer(const Pending &pending);

@@ -15,33 +15,6 @@ static constexpr int64_t kLargestCommand = int64_t(1) << 31;
 // Deferred puts of a CTA; more are executed at once.
 static constexpr size_t kMaxPending = 64;
 
-std::string Cta::noRankText(int64_t rank) const {
-  return str("there is no rank ", rank, " in a mesh of ", grid_.world(), " ranks");
-}
-
-bool Cta::checkTarget(int64_t peer, int32_t signal, int64_t index) {
-  if (peer < 0 || peer >= int64_t(grid_.world()))
-    return fail("put", noRankText(peer));
-  if (signal == MK_NO_SIGNAL)
-    return true;
-  if (signal < 0 || size_t(signal) >= grid_.signals.size())
-    return fail("signal", str("there is no signal ", signal));
-  const SignalArray &array = grid_.signals[signal];
-  if (index < 0 || index >= array.elements)
-    return fail(
-        "signal",
-        str("signal '", grid_.metadata.signals[signal].name, "' has ",
-            array.elements, " elements (",
-            shapeText(grid_.plan.plan(grid_.rank()).signals[signal].extents),
-            "); index ", index, " is out of range"));
-  if (!array.sys && peer != grid_.rank())
-    return fail("signal", str(grid_.signalName(signal, index),
-                              " has scope gpu and cannot be raised by rank ",
-                              grid_.rank(), " on rank ", peer,
-                              ": declare it with scope sys"));
-  return true;
-}
-
 bool Cta::checkArgument(const Region &region, uint32_t peer) {
   Region::Span span = region.dstSpan();
   for (size_t i = 0; i < grid_.metadata.args.size(); ++i) {

@@ -243,17 +243,17 @@ mk_thread.kernel @reports threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.wait_word sys %[[G]] equal, %[[W]] count(%[[W]]) plus(%[[G]]) leader(%[[W]]) element(%[[G]]) report(<kind = 2, role = 1, number = 4>) span(<what = 4097, track = -1>)
   mk_thread.wait_word sys %g equal, %w count(%w) plus(%g) leader(%w) element(%g)
       report(<kind = 2, role = 1, number = 4>) span(<what = 4097, track = -1>)
-  // CHECK: mk_thread.check %[[G]] param(24) least [] named(65539) report(<kind = 12, role = 0, number = 3>) redirect
-  %i = mk_thread.check %g param(24) least [] named(65539) report(<kind = 12, role = 0, number = 3>) redirect
-  // CHECK: mk_thread.check %[[G]] size(%[[G]]) extent(%[[G]]) chosen(%[[W]]) rank(%[[G]]) when(%[[G]], %[[W]] : i64, i32) least [1, 2] named(259) report(<kind = 12, role = 0, number = 4>){{$}}
+  // CHECK: mk_thread.check %[[G]] param(24) least [] named(65539) report(<kind = 13, role = 0, number = 3>) redirect
+  %i = mk_thread.check %g param(24) least [] named(65539) report(<kind = 13, role = 0, number = 3>) redirect
+  // CHECK: mk_thread.check %[[G]] size(%[[G]]) extent(%[[G]]) chosen(%[[W]]) rank(%[[G]]) when(%[[G]], %[[W]] : i64, i32) least [1, 2] named(259) report(<kind = 13, role = 0, number = 4>){{$}}
   %j = mk_thread.check %g size(%g) extent(%g) chosen(%w) rank(%g) when(%g, %w : i64, i32) least [1, 2]
-      named(259) report(<kind = 12, role = 0, number = 4>)
+      named(259) report(<kind = 13, role = 0, number = 4>)
   // CHECK: mk_thread.clamp_end %[[G]] to %[[G]] step %[[G]]{{$}}
   %end = mk_thread.clamp_end %g to %g step %g
-  // CHECK: mk_thread.clamp_end %[[G]] to %[[G]] step %[[G]] report(<kind = 10, role = 1, number = 0>)
-  %told = mk_thread.clamp_end %g to %g step %g report(<kind = 10, role = 1, number = 0>)
-  // CHECK: mk_thread.fail_unless %[[W]] report(<kind = 10, role = 1, number = 0>)
-  mk_thread.fail_unless %w report(<kind = 10, role = 1, number = 0>)
+  // CHECK: mk_thread.clamp_end %[[G]] to %[[G]] step %[[G]] report(<kind = 11, role = 1, number = 0>)
+  %told = mk_thread.clamp_end %g to %g step %g report(<kind = 11, role = 1, number = 0>)
+  // CHECK: mk_thread.fail_unless %[[W]] report(<kind = 11, role = 1, number = 0>)
+  mk_thread.fail_unless %w report(<kind = 11, role = 1, number = 0>)
   // CHECK: mk_thread.report_failure
   mk_thread.report_failure
   // CHECK: mk_thread.tracks_open
@@ -531,8 +531,8 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   %b = mk_thread.elect_fetch_add acq_rel %n, %c else 0 by(%c) barrier(%c, 256) through(512)
   // CHECK: mk_thread.push_record %[[N]], %[[N]] to 72 epoch(%[[C]]){{$}}
   mk_thread.push_record %n, %n to 72 epoch(%c)
-  // CHECK: mk_thread.push_record %[[N]] to 72 epoch(%[[C]]) named(5) report(<kind = 12, role = 0, number = 3>)
-  mk_thread.push_record %n to 72 epoch(%c) named(5) report(<kind = 12, role = 0, number = 3>)
+  // CHECK: mk_thread.push_record %[[N]] to 72 epoch(%[[C]]) named(5) report(<kind = 13, role = 0, number = 3>)
+  mk_thread.push_record %n to 72 epoch(%c) named(5) report(<kind = 13, role = 0, number = 3>)
   // CHECK: mk_thread.pop_record %[[N]] from 72 epoch(%[[C]]) report(<kind = 2, role = 0, number = 1>) : i64, i64
   %f, %k, %l = mk_thread.pop_record %n from 72 epoch(%c) report(<kind = 2, role = 0, number = 1>) : i64, i64
   // CHECK: mk_thread.pop_record %[[N]] from 72 epoch(%[[C]]) barrier(%[[C]], 256) report(<kind = 2, role = 0, number = 1>) : i64

@@ -14,10 +14,10 @@ mk_thread.kernel @ends threads(384) cluster(1) params(512) shared(4096)
   %g = mk_thread.param 24 : i64
   // CHECK: %[[FITS:.*]] = arith.cmpi sle, %[[G]], %[[MOST]]
   // CHECK: %[[WORD:.*]] = arith.extui %[[FITS]]
-  // CHECK: mk_thread.fail_unless %[[WORD]] report(<kind = 10, role = 1, number = 0>)
+  // CHECK: mk_thread.fail_unless %[[WORD]] report(<kind = 11, role = 1, number = 0>)
   // CHECK: %[[END:.*]] = arith.select %[[FITS]], %[[G]], %[[ZERO]]
   // CHECK: arith.maxsi %[[END]], %[[LEAST]]
-  %a = mk_thread.clamp_end %zero to %g step %one report(<kind = 10, role = 1, number = 0>)
+  %a = mk_thread.clamp_end %zero to %g step %one report(<kind = 11, role = 1, number = 0>)
   // Where it begins is not known: that may be too low as well. Another one says so.
   // CHECK: arith.cmpi sle, %[[G]], %[[MOST]]
   // CHECK: arith.cmpi sge, %[[G]], %[[LEAST]]

@@ -35,10 +35,10 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   // CHECK: llvm.store %[[N]]
   // CHECK: mk_thread.store_atomic release gpu
   mk_thread.push_record %n to 72 epoch(%w)
-  // CHECK: mk_thread.check %{{.*}} param(96) least [] named(5) report(<kind = 12, role = 0, number = 3>) redirect
+  // CHECK: mk_thread.check %{{.*}} param(96) least [] named(5) report(<kind = 13, role = 0, number = 3>) redirect
   // CHECK: scf.if
   // CHECK: mk_thread.store_atomic release gpu
-  mk_thread.push_record %n to 72 epoch(%w) named(5) report(<kind = 12, role = 0, number = 3>)
+  mk_thread.push_record %n to 72 epoch(%w) named(5) report(<kind = 13, role = 0, number = 3>)
 
   // CHECK: mk_thread.wait_word gpu %{{.*}} equal, %{{.*}} array(80) report(<kind = 2, role = 0, number = 1>)
   // CHECK-NEXT: mk_thread.fence_async global

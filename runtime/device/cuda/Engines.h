@@ -1,0 +1,64 @@
+//===- Engines.h - Copies by copy engines beside a kernel -------*- C++ -*-===//
+//
+// What a launch of a kernel with roles of copy engines enqueues around it (mkernel/ABI/Gpu.h): the
+// kernel that opens the launch in front; copies, for each peer in a stream of its own; and behind the kernel that
+// its stream waits for them. All of it can be captured.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
+
+#include "device/cuda/EnginePuts.h"
+#include "device/cuda/OpenKernel.h"
+#include "device/cuda/Params.h"
+#include "device/cuda/Stream.h"
+
+namespace mk::rt::cuda {
+
+class Engines {
+public:
+  /// Whether a kernel has roles of copy engines.
+  static bool areNeeded(const Metadata &metadata);
+  static Result<std::unique_ptr<Engines>> create(std::shared_ptr<Gpu> gpu);
+  ~Engines();
+  Engines(const Engines &) = delete;
+  Engines &operator=(const Engines &) = delete;
+
+  /// What launches from now on copy. `values`: where this rank has the elements of each signal;
+  /// `ready`: of that signal, 0 without peers; `launch`: as the kernel is told. What launches before, which may be under way or
+  /// captured, have been given stays.
+  Status prepare(Context &context, const Metadata &metadata, const Plan &plan,
+                 std::span<const EnginePut> puts, std::span<const uint64_t> values, uint64_t ready,
+                 const mk_gpu_launch &launch);
+
+  // A CUresult each. The context is current.
+  int enqueueFront(StreamHandle stream, uint64_t deadline) const;
+  int enqueueBehind(StreamHandle stream) const;
+
+private:
+  struct Step { // in a branch: what one put copies, and its arrival
+    std::vector<EnginePut::Copy> copies;
+    uint64_t to = 0, from = 0; // of the arrival's word; 0: none
+  };
+  struct Branch {
+    Stream stream;
+    EventHandle done = nullptr;
+    std::vector<Step> steps;
+  };
+
+  explicit Engines(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  Status createEvent(EventHandle &event) const;
+  int enqueue(const Step &step, StreamHandle stream) const;
+
+  std::shared_ptr<Gpu> gpu_;
+  std::unique_ptr<OpenKernel> open_;
+  OpenParams params_;
+  DeviceMemory memory_; // of words
+  uint64_t copied_ = 0; // address of mk_gpu_control::copied
+  std::vector<Branch> branches_; // by peers that are put to; at least one
+  EventHandle opened_ = nullptr, all_ = nullptr;
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
