@@ -116,6 +116,8 @@ Status Binding::choose() {
     for (const std::string &theirs : all)
       taken &= std::strtoull(theirs.c_str(), nullptr, 10);
   }
+  graph_.reset();
+  launched_ = false;
   // The last one takes everything.
   chosen_ = std::min<size_t>(std::countr_zero(taken), variants_.size() - 1);
   log::debug("kernel '", metadata_.kernel, "' runs in its variant ",
@@ -304,19 +306,39 @@ Status Binding::begin(StreamHandle stream, bool timed,
   return Status::ok();
 }
 
+// The default stream cannot capture, and must not be asked while others do.
+bool Binding::isCapturing(StreamHandle stream) const {
+  if (reinterpret_cast<uintptr_t>(stream) <= kLegacyStream)
+    return false;
+  int capturing = 0;
+  Current current(*device_);
+  return device_->driver().streamIsCapturing(stream, &capturing) == kSuccess && capturing;
+}
+
 Status Binding::launch(const LaunchOptions &options) {
+  if (Engines::areNeeded(metadata_) && !isCapturing(handle(options.stream)))
+    return launchAsGraph(options);
   MK_TRY(begin(handle(options.stream), options.timed,
                [&] { return enqueue(options); }));
-  // Into a graph of the program's own. The default stream cannot capture, and must not be asked
-  // while others do.
-  int capturing = 0;
-  if (context_.world() > 1 && reinterpret_cast<uintptr_t>(options.stream) > kLegacyStream) {
-    Current current(*device_);
-    if (device_->driver().streamIsCapturing(handle(options.stream), &capturing) == kSuccess &&
-        capturing)
-      context_.launches().noteCaptured();
-  }
+  // Into a graph of the program's own.
+  if (context_.world() > 1 && isCapturing(handle(options.stream)))
+    context_.launches().noteCaptured();
   return Status::ok();
+}
+
+// Copies take microseconds each to enqueue, a graph of all of them not many more. The first launch with
+// these arguments may be the only one.
+Status Binding::launchAsGraph(const LaunchOptions &options) {
+  if (!launched_) {
+    launched_ = true;
+    return begin(handle(options.stream), options.timed, [&] { return enqueue(options); });
+  }
+  if (!graph_ || graphDeadline_ != options.deadline || graphTimed_ != options.timed) {
+    MK_ASSIGN(graph_, capture(options));
+    graphDeadline_ = options.deadline;
+    graphTimed_ = options.timed;
+  }
+  return graph_->launch(options.stream);
 }
 
 Status Binding::synchronize(void *stream) {

@@ -56,6 +56,8 @@ public:
                const std::function<Status()> &start);
 
 private:
+  bool isCapturing(StreamHandle stream) const;
+  Status launchAsGraph(const LaunchOptions &options);
   uint64_t bytes(size_t arg) const;
   Status checkTight(size_t arg, std::string_view what) const;
   /// Makes the first variant ready that the arguments of all ranks allow. Collective where there
@@ -93,6 +95,10 @@ private:
   std::unique_ptr<RandomKernel> random_; // loaded when it is needed
   bool fillsOnHost_ = false; // the driver does not take it: slower, the same values
   bool watching_ = false; // a timed launch is under way
+  // Of a kernel with roles of copy engines: its launches, from the second one on.
+  std::unique_ptr<LaunchGraph> graph_;
+  std::chrono::nanoseconds graphDeadline_{};
+  bool launched_ = false, graphTimed_ = false;
   LaunchStats stats_;
   TimelineTracks tracks_; // of kernels that record times
   int64_t ended_ = 0;     // when synchronize() last returned

@@ -204,6 +204,15 @@ int memcpyDtoDAsync(uint64_t to, uint64_t source, size_t bytes, StreamHandle str
   return copy("cuMemcpyDtoDAsync", reinterpret_cast<void *>(to),
               reinterpret_cast<void *>(source), bytes, stream);
 }
+int memcpy2DAsync(const Copy2D *rows, StreamHandle stream) {
+  for (size_t row = 0; row < rows->height; ++row)
+    if (int code = copy("cuMemcpy2DAsync",
+                        reinterpret_cast<void *>(rows->dstDevice + row * rows->dstPitch),
+                        reinterpret_cast<void *>(rows->srcDevice + row * rows->srcPitch),
+                        rows->widthInBytes, stream))
+      return code;
+  return 0;
+}
 int memHostRegister(void *host, size_t bytes, unsigned) {
   ENTER("cuMemHostRegister", true);
   std::lock_guard lock(guard);
