@@ -9,8 +9,8 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
 // together; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
-// node and where tiles are no more than four for each CTA; ENGINES, whether copy engines push rows inside a node, which
-// leaves memory and links of each SM to the products, but takes some microseconds for each copy.
+// node and where tiles are no more than four for each CTA; ENGINES, for more than how many tiles of each CTA copy engines push rows inside a node
+// (0: never). They leave memory and links of each SM to the products, but take some microseconds for each block.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -29,13 +29,14 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     out %c : memref<?x?xbf16> [M, N] split [(), (node, gpu)]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128
+  %true = arith.constant true
+  %tm = mk.param "TM" = 128 in [128, 256]
   %tn = mk.param "TN" = 256 in [192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 16
   %most = mk.param "PIECE" = 16
   %want_slab = mk.param "SLAB" = 2048
-  %want_engines = mk.param "ENGINES" = 0 in [0, 1]
+  %engines_from = mk.param "ENGINES" = 4
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -47,12 +48,21 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %column_tiles = arith.ceildivui %columns, %tn : index
   %k_tiles = arith.ceildivui %K, %tk : index
 
-  // What a CTA moves at a time: even parts of a shard for all, but of PIECE rows at most. A copy engine moves a whole block.
   %gpus = mk.size gpu
   %one_node = arith.cmpi eq, %world, %gpus : index
-  %engines_wanted = arith.cmpi ne, %want_engines, %c0 : index
-  %by_engines = arith.andi %engines_wanted, %one_node : i1
   %ctas = mk.ctas @gemm
+  %whole = arith.ceildivui %N, %world : index
+  %whole_tiles = arith.ceildivui %whole, %tn : index
+  %all_rows = arith.muli %world, %blocks : index
+  %tiles = arith.muli %all_rows, %whole_tiles : index
+
+  // Who pushes inside a node. The copy engines take a whole block at a time, a CTA even parts of a shard, but PIECE rows at
+  // most.
+  %engines_may = arith.cmpi ne, %engines_from, %c0 : index
+  %no_more = arith.muli %ctas, %engines_from : index
+  %enough = arith.cmpi ugt, %tiles, %no_more : index
+  %engines_here = arith.andi %engines_may, %enough : i1
+  %by_engines = arith.andi %engines_here, %one_node : i1
   %part = arith.ceildivui %shard, %ctas : index
   %some_rows = arith.maxui %part, %c1 : index
   %few_rows = arith.minui %some_rows, %most : index
@@ -60,15 +70,13 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
   // Where tiles are few, those of other ranks begin with the first while their rows still come: slab by slab of K. Across a
-  // network whole rows travel.
-  %whole = arith.ceildivui %N, %world : index
-  %whole_tiles = arith.ceildivui %whole, %tn : index
-  %all_rows = arith.muli %world, %blocks : index
-  %tiles = arith.muli %all_rows, %whole_tiles : index
+  // network, and by copy engines, whole rows travel.
   %c4 = arith.constant 4 : index
   %four_waves = arith.muli %ctas, %c4 : index
   %few = arith.cmpi ule, %tiles, %four_waves : index
-  %by_slabs = arith.andi %few, %one_node : i1
+  %by_ctas = arith.xori %by_engines, %true : i1
+  %few_by_ctas = arith.andi %few, %by_ctas : i1
+  %by_slabs = arith.andi %few_by_ctas, %one_node : i1
   %wanted = arith.ceildivui %want_slab, %tk : index
   %most_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
   %most_tiles = arith.maxui %most_tiles_, %c1 : index
