@@ -248,21 +248,23 @@ Status Binding::enqueue(const LaunchOptions &options) {
       uint64_t(std::max<int64_t>(options.deadline.count(), 1));
   // All CTAs at a time, or as soon as there is room: the kernel itself waits for
   // what comes before it in the stream.
-  LaunchAttribute how;
+  LaunchAttribute how[2];
+  uint32_t attributes = 0;
   if (variant.about().cooperative) {
-    how.id = LaunchAttribute::kCooperative;
-    how.value.cooperative = 1;
-  } else {
-    how.id = LaunchAttribute::kProgrammaticSerialization;
-    how.value.programmaticSerialization = 1;
+    how[attributes].id = LaunchAttribute::kCooperative;
+    how[attributes++].value.cooperative = 1;
+  }
+  if (!variant.about().cooperative || Engines::areNeeded(metadata_)) {
+    how[attributes].id = LaunchAttribute::kProgrammaticSerialization;
+    how[attributes++].value.programmaticSerialization = 1;
   }
   LaunchConfig config;
   config.grid[0] = metadata_.grid;
   config.block[0] = variant.about().threads;
   config.sharedBytes = uint32_t(variant.about().sharedBytes);
   config.stream = handle(options.stream);
-  config.attributes = &how;
-  config.numAttributes = 1;
+  config.attributes = how;
+  config.numAttributes = attributes;
   MK_TRY(check(variant.enqueueFront(config.stream),
                str("copying for kernel '", metadata_.kernel, "'")));
   void *parameters[] = {variant.block().data()};

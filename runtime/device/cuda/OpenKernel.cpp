@@ -32,6 +32,7 @@ const char *OpenKernel::ptx() {
   mov.u32 %r0, %tid.x;
   setp.ne.u32 %p0, %r0, 0;
   @%p0 bra END;
+  griddepcontrol.launch_dependents;
   ld.param.u64 %d0, [mk_open_param_0];       // control
   ld.param.u64 %d1, [mk_open_param_0+8];     // report
   ld.param.u64 %d2, [mk_open_param_0+16];    // the job's abort word
