@@ -4,11 +4,12 @@
 // @ag_attention_causal those up to the query's own place; ranks then send to later ranks only, and the last has
 // the most to compute.
 //
-// Keys and values travel head by head, once to each node that needs them (@send), and on inside it (@push). A query tile starts
+// Keys and values travel head by head, once to each node that needs them (@send), and on inside it (@push); where there is one
+// node, copy engines do all of it (@copy). A query tile starts
 // with the own keys and goes on through those of the ranks before, around the ring, as they arrive.
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is bound);
-// PUSH, how many CTAs have this role.
+// PUSH, how many CTAs have this role; ENGINES, 0 where copy engines are not to.
 
 !q = tensor<?x?xbf16, #mk.extents<TM, HD>>
 !kv = tensor<?x?xbf16, #mk.extents<TN, HD>>
@@ -38,6 +39,7 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
   mk.param "PUSH" = 2
+  %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -59,13 +61,20 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   // For each rank and head: keys and values.
   %ready = mk.signals(%world, %kv_heads) : !ready
 
+  // Heads that copy engines take, and those that are left to CTAs.
+  %copied, %pushed = func.call @by_engines(%engines_may, %kv_heads) : (index, index) -> (index, index)
+  mk.role @copy ctas(engines) {
+    func.call @copy(%k, %v, %all_k, %all_v, %ready, %copied, %HKV, %shard, %S, %D, %causal)
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+  }
+
   mk.role @send ctas(1) then @attention {
     func.call @send(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
         : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @push ctas(param PUSH) then @attention {
-    func.call @push(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
+    func.call @push(%k, %v, %all_k, %all_v, %ready, %pushed, %HKV, %shard, %S, %D, %causal)
         : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
@@ -134,6 +143,7 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
   mk.param "PUSH" = 2
+  %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -155,13 +165,20 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   // For each rank and head: keys and values.
   %ready = mk.signals(%world, %kv_heads) : !ready
 
+  // Heads that copy engines take, and those that are left to CTAs.
+  %copied, %pushed = func.call @by_engines(%engines_may, %kv_heads) : (index, index) -> (index, index)
+  mk.role @copy ctas(engines) {
+    func.call @copy(%k, %v, %all_k, %all_v, %ready, %copied, %HKV, %shard, %S, %D, %causal)
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+  }
+
   mk.role @send ctas(1) then @attention {
     func.call @send(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
         : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @push ctas(param PUSH) then @attention {
-    func.call @push(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
+    func.call @push(%k, %v, %all_k, %all_v, %ready, %pushed, %HKV, %shard, %S, %D, %causal)
         : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
@@ -237,6 +254,31 @@ func.func private @send(%k: !shared, %v: !shared, %all_k: !shared, %all_v: !shar
                         %HKV: index, %shard: index, %S: index, %D: index, %causal: i1) {
   mk.foreach (%bh) in (%kv_heads) {
     mk.foreach_peer (%p) along node {
+      func.call @put_own(%k, %v, %all_k, %all_v, %ready, %bh, %HKV, %shard, %S, %D, %causal, %p)
+          : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1, index) -> ()
+    }
+  }
+  return
+}
+
+// How many of the heads copy engines take: all in one node, none else.
+func.func private @by_engines(%may: index, %heads: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %world = mk.size
+  %gpus = mk.size gpu
+  %wanted = arith.cmpi ne, %may, %c0 : index
+  %one_node = arith.cmpi eq, %world, %gpus : index
+  %by_engines = arith.andi %wanted, %one_node : i1
+  %copied = arith.select %by_engines, %heads, %c0 : index
+  %pushed = arith.select %by_engines, %c0, %heads : index
+  return %copied, %pushed : index, index
+}
+
+// The same to the ranks of my node, by copy engines.
+func.func private @copy(%k: !shared, %v: !shared, %all_k: !shared, %all_v: !shared, %ready: !ready, %kv_heads: index,
+                        %HKV: index, %shard: index, %S: index, %D: index, %causal: i1) {
+  mk.foreach (%bh) in (%kv_heads) {
+    mk.foreach_peer (%p) along gpu {
       func.call @put_own(%k, %v, %all_k, %all_v, %ready, %bh, %HKV, %shard, %S, %D, %causal, %p)
           : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1, index) -> ()
     }

@@ -12,7 +12,8 @@
 // short or empty; their second chunk is the first to be short.
 //
 // In step s a rank works on what came from the rank s places before it, and @ring passes it
-// on: across a network one contiguous piece for each head. SLOTS steps have a place
+// on: across a network one contiguous piece for each head. In one node whose steps have places of their own copy engines
+// send what is a rank's own to all others at once (@copy), and nobody passes anything on. SLOTS steps have a place
 // in the ring's buffer; P - 1 are enough for all. With less, a place is used again when all
 // tiles of queries and what is passed on are done with it. But a tile holds its
 // CTA until the last step, so that then all tiles have to be running, and a step cannot be
@@ -20,7 +21,8 @@
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
 // bound); SLACK, by how much (powers of two) a row's maximum may be exceeded before what was
-// summed is scaled anew; RING, how many CTAs pass keys and values on before they help with tiles.
+// summed is scaled anew; RING, how many CTAs pass keys and values on before they help with tiles; ENGINES, 0 where copy
+// engines are not to.
 
 !q = tensor<?x?xbf16, #mk.extents<TM, HD>>
 !kv = tensor<?x?xbf16, #mk.extents<TN, HD>>
@@ -54,6 +56,7 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
   mk.param "RING" = 4
+  %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -79,9 +82,15 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
+  %by_engines = func.call @engines_send(%engines_may, %SLOTS) : (index, index) -> i1
+  mk.role @copy ctas(engines) {
+    func.call @send_own(%kv, %ring, %arrived, %S, %HKV, %D, %SLOTS, %by_engines)
+        : (!part, !part, !arrived, index, index, index, index, i1) -> ()
+  }
+
   mk.role @ring ctas(param RING) then @attention {
-    func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
-        : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
+    func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles, %by_engines)
+        : (!part, !part, !arrived, !free, !used, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @attention ctas(rest) {
@@ -139,6 +148,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
   mk.param "RING" = 4
+  %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -166,9 +176,15 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
+  %by_engines = func.call @engines_send(%engines_may, %SLOTS) : (index, index) -> i1
+  mk.role @copy ctas(engines) {
+    func.call @send_own(%kv, %ring, %arrived, %S, %HKV, %D, %SLOTS, %by_engines)
+        : (!part, !part, !arrived, index, index, index, index, i1) -> ()
+  }
+
   mk.role @ring ctas(param RING) then @attention {
-    func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
-        : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
+    func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles, %by_engines)
+        : (!part, !part, !arrived, !free, !used, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @attention ctas(rest) {
@@ -271,10 +287,50 @@ func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
 // The ring
 // --------
 
+// Whether copy engines send each rank's own keys and values to all others, which takes a place for each.
+func.func private @engines_send(%may: index, %SLOTS: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %world = mk.size
+  %gpus = mk.size gpu
+  %last = arith.subi %world, %c1 : index
+  %wanted = arith.cmpi ne, %may, %c0 : index
+  %one_node = arith.cmpi eq, %world, %gpus : index
+  %places = arith.cmpi uge, %SLOTS, %last : index
+  %reached = arith.andi %one_node, %places : i1
+  %send = arith.andi %wanted, %reached : i1
+  return %send : i1
+}
+
+// Head by head, to the rank that needs it in step %s.
+func.func private @send_own(%kv: !part, %ring: !part, %arrived: !arrived, %S: index, %HKV: index, %D: index,
+                            %SLOTS: index, %by_engines: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %me = mk.rank
+  %world = mk.size
+  %rows = func.call @shard_rows(%me, %c0, %S) : (index, index, index) -> index
+  %heads = arith.select %by_engines, %HKV, %c0 : index
+  mk.foreach (%h) in (%heads) {
+    scf.for %s = %c1 to %world step %c1 {
+      %to_ = arith.addi %me, %s : index
+      %to = arith.remui %to_, %world : index
+      %at = func.call @slot(%s, %SLOTS) : (index, index) -> index
+      scf.for %w = %c0 to %c2 step %c1 {
+        %at_w = arith.addi %at, %w : index
+        mk.put %kv[%w, %h, %c0, %c0][%c1, %c1, %rows, %D] to %ring[%at_w, %h, %c0, %c0]
+            on %to signal %arrived[%s, %h] : !part to !part, !arrived
+      }
+    }
+  }
+  return
+}
+
 // Hands the keys and values of each head to the next rank, step by step: first the own,
 // then what arrives.
 func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: !free, %used: !used,
-                           %S: index, %HKV: index, %D: index, %SLOTS: index, %tiles: index) {
+                           %S: index, %HKV: index, %D: index, %SLOTS: index, %tiles: index, %by_engines: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -291,7 +347,8 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
   %turns_ = arith.addi %HKV, %more : index
   %turns = arith.maxsi %turns_, %c0 : index
   %inner = arith.select %slants, %last, %turns : index
-  %outer = arith.select %slants, %turns, %last : index
+  %rounds = arith.select %slants, %turns, %last : index
+  %outer = arith.select %by_engines, %c0, %rounds : index
   mk.foreach (%i, %j) in (%outer, %inner) {
     %s = arith.select %slants, %j, %i : index
     %late = arith.subi %i, %j : index

@@ -23,8 +23,7 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
 LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t fixed,
                                APFloat share, bool rest, int64_t min, StringAttr fixedParam,
                                StringAttr beside, bool engines) {
-  if (engines && (fixed != 1 || beside || fixedParam))
-    return emitError() << "a role of copy engines has no CTAs of the grid: write 'engines' alone";
+  assert((!engines || (fixed == 1 && !beside && !fixedParam)) && "'engines' stands alone");
   bool hasShare = !share.isZero();
   double part = share.convertToDouble();
   if (hasShare && !(part > 0 && part <= 1))

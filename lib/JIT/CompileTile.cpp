@@ -9,6 +9,7 @@
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Pipelines/Host.h"
+#include "mkernel/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -159,6 +160,9 @@ LogicalResult Compilation::compileTile() {
     module.print(output);
     return success();
   }
+  // Before anything counts or numbers roles.
+  if (failed(run(module, [&](OpPassManager &pm) { pm.addPass(createDropIdleRolesPass()); })))
+    return failure();
   KernelOp kernel = *module.getOps<KernelOp>().begin();
   func::FuncOp reference = findReference(kernel);
   MetadataOptions about{options.target, cpu->name, std::move(binding->dims), reference,

@@ -69,7 +69,6 @@ void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createDropIdleRolesPass());
 }
 
 void mk::buildTilePipeline(OpPassManager &pm, const LoweringOptions &options) {

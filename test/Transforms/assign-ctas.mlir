@@ -37,6 +37,14 @@ mk.kernel @large on @mesh () {
 
 mk.mesh @mesh (gpu = 1 via link)
 
+// One of copy engines takes none either, and is written as before.
+// CHECK: mk.role @copy ctas(engines)
+// CHECK: mk.role @all ctas(10)
+mk.kernel @engines on @mesh () {
+  mk.role @copy ctas(engines) {}
+  mk.role @all ctas(rest) {}
+}
+
 // A role beside another has as many, and takes none.
 // CHECK-LABEL: mk.kernel @beside
 // CHECK: mk.role @push ctas(8 beside @gemm)

@@ -99,9 +99,6 @@ LogicalResult sm::emitSide(PartitionBuilder &p, PartitionKind kind) {
       });
     }
     awaitPrepared(p);
-  } else if (consumer && p.info.hasPeers() && !p.info.hasEngines) {
-    ifThen(p, and_(p, eq(p, p.cta, 0), eq(p, p.thread, kWarpgroupThreads)),
-           [&] { notifyPeers(p, p.info.params.ready); });
   }
   for (StringRef name : p.info.getWarps().getOrder().getAsValueRange<FlatSymbolRefAttr>())
     if (failed(emitRole(p, *p.info.resources.roleIndex(name), kind)))

@@ -6,6 +6,7 @@
 // apart inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
+#include "Peers.h"
 #include "Structure.h"
 #include "Sender.h"
 #include "Timeline.h"
@@ -36,12 +37,28 @@ static void emitCopiers(PartitionBuilder &p) {
     copy();
 }
 
+/// Lets peers in, unless that comes behind mk.prepare or is done in front of the kernel. By one thread of a
+/// warp that multiplies nothing: behind such a branch ptxas has nothing in uniform registers, which descriptors of
+/// products have to be in.
+static void letPeersIn(PartitionBuilder p) {
+  if (!p.info.hasPeers() || p.info.resources.prepare || p.info.hasEngines)
+    return;
+  p.readThread();
+  within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, 1), [&] {
+    ifThen(p, and_(p, eq(p, p.cta, 0), eq(p, p.lane, 0)),
+           [&] { notifyPeers(p, p.info.params.ready); });
+  });
+}
+
 static LogicalResult emitProducers(PartitionBuilder &p) {
   WarpsOp warps = p.info.getWarps();
   LogicalResult result = success();
   auto first = mk_thread::ByWarpsOp::create(p, p.warp, 0, 0);
   if (warps.getCopiers())
-    within(p, first.getOtherwise(), [&] { emitCopiers(p); });
+    within(p, first.getOtherwise(), [&] {
+      letPeersIn(p);
+      emitCopiers(p);
+    });
   within(p, first.getBody(), [&] {
     PartitionBuilder side(p);
     // Copiers come for the first request without looking.
@@ -54,6 +71,9 @@ static LogicalResult emitProducers(PartitionBuilder &p) {
     if (warps.getCopiers())
       mk_thread::DismissCopiersOp::create(side, side.lane, makeCopiers(side));
   });
+  // The first warp is done with all roles when it comes here, the others begin.
+  if (!warps.getCopiers())
+    letPeersIn(p);
   if (warps.getSender()) {
     p.readThread();
     within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, 1), [&] { emitSender(p); });

@@ -100,3 +100,13 @@ mk.kernel @links on @mesh (in %a : !b [8], in %t : memref<8xindex> [8], scratch 
     mk.put %a[%c0][%c8] to %b[%c0] on %read via link : !b to !b
   }
 }
+
+// -----
+
+// The hand-shake in front of copies by copy engines goes across links.
+mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
+mk.kernel @engines on @mesh () {
+  // expected-error @+1 {{'copy' is of copy engines, on a mesh of several nodes: let it do nothing there (a condition on mk.size), and put from a role with CTAs, or one beside it}}
+  mk.role @copy ctas(engines) {}
+  mk.role @work ctas(4) {}
+}

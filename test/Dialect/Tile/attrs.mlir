@@ -8,9 +8,9 @@ func.func private @axes() attributes {
   x = [#mk.axis<"node" = ? via net>, #mk.axis<gpu = 8 via link>, #mk.axis<"odd name" = 1 via link>]}
 
 // CHECK: @ctas
-// CHECK-SAME: #mk.ctas<8>, #mk.ctas<share = 6.000000e-02>, #mk.ctas<share = 1.000000e+00, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>, #mk.ctas<param P, share = 1.250000e-01>, #mk.ctas<beside @gemm>, #mk.ctas<4 beside @gemm>
+// CHECK-SAME: #mk.ctas<8>, #mk.ctas<share = 6.000000e-02>, #mk.ctas<share = 1.000000e+00, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>, #mk.ctas<param P, share = 1.250000e-01>, #mk.ctas<beside @gemm>, #mk.ctas<4 beside @gemm>, #mk.ctas<engines>
 func.func private @ctas() attributes {
-  x = [#mk.ctas<8>, #mk.ctas<share = 0.06, min = 1>, #mk.ctas<share = 1.0, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>, #mk.ctas<param P, share = 0.125>, #mk.ctas<beside @gemm>, #mk.ctas<4 beside @gemm>]}
+  x = [#mk.ctas<8>, #mk.ctas<share = 0.06, min = 1>, #mk.ctas<share = 1.0, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>, #mk.ctas<param P, share = 0.125>, #mk.ctas<beside @gemm>, #mk.ctas<4 beside @gemm>, #mk.ctas<engines>]}
 
 // CHECK: @schedules
 // CHECK-SAME: #mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>, #mk.schedule<stream_k, tail = T>, #mk.schedule<param S>, #mk.schedule<param "a b", tail = 1>, #mk.schedule<static, parts = 4>, #mk.schedule<param S, tail = T, parts = P>

@@ -65,7 +65,7 @@ func.func private @f() attributes {x = #mk.ctas<rest, min = 0>}
 
 // -----
 
-// expected-error @+1 {{expected 'share', 'rest', 'beside' or a number of CTAs}}
+// expected-error @+1 {{expected 'share', 'rest', 'beside', 'engines' or a number of CTAs}}
 func.func private @f() attributes {x = #mk.ctas<all>}
 
 // -----
