@@ -8,9 +8,10 @@
 // the node first: as soon as a block is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
+// together; SCHEDULE, 1 where CTAs draw them, 0 where they are dealt out; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
 // node and where tiles are no more than four for each CTA; ENGINES, for more than how many tiles of each CTA copy engines push rows inside a node
-// (0: never). They leave memory and links of each SM to the products, but take some microseconds for each block.
+// (0: never). They leave memory and links of each SM to the products, but take some microseconds for each copy: they get
+// several blocks at once, CHUNK KiB or more.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -37,6 +38,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %most = mk.param "PIECE" = 16
   %want_slab = mk.param "SLAB" = 2048
   %engines_from = mk.param "ENGINES" = 4
+  %least_chunk = mk.param "CHUNK" = 4096
+  mk.param "SCHEDULE" = 1
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -56,12 +59,15 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %all_rows = arith.muli %world, %blocks : index
   %tiles = arith.muli %all_rows, %whole_tiles : index
 
-  // Who pushes inside a node. The copy engines take a whole block at a time, a CTA even parts of a shard, but PIECE rows at
-  // most.
+  // Who pushes inside a node. The copy engines take whole blocks at a time, where products take longer than the rows of all
+  // others do to come; a CTA even parts of a shard, but PIECE rows at most.
   %engines_may = arith.cmpi ne, %engines_from, %c0 : index
   %no_more = arith.muli %ctas, %engines_from : index
   %enough = arith.cmpi ugt, %tiles, %no_more : index
-  %engines_here = arith.andi %engines_may, %enough : i1
+  %c2560 = arith.constant 2560 : index
+  %many_columns = arith.cmpi uge, %whole, %c2560 : index
+  %long = arith.andi %enough, %many_columns : i1
+  %engines_here = arith.andi %engines_may, %long : i1
   %by_engines = arith.andi %engines_here, %one_node : i1
   %part = arith.ceildivui %shard, %ctas : index
   %some_rows = arith.maxui %part, %c1 : index
@@ -69,9 +75,22 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %piece = arith.select %by_engines, %tm, %few_rows : index
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
+  // Blocks that are one arrival: a CTA's pieces of each block, or what engines copy at once, a quarter of a shard at most.
+  %c512 = arith.constant 512 : index
+  %row_elements = arith.muli %tm, %K : index
+  %block_kib = arith.divui %row_elements, %c512 : index
+  %some_kib = arith.maxui %block_kib, %c1 : index
+  %wanted_blocks = arith.ceildivui %least_chunk, %some_kib : index
+  %c4 = arith.constant 4 : index
+  %quarter_ = arith.ceildivui %blocks, %c4 : index
+  %quarter = arith.maxui %quarter_, %c1 : index
+  %most_blocks = arith.minui %wanted_blocks, %quarter : index
+  %per = arith.select %by_engines, %most_blocks, %c1 : index
+  %chunk_rows = arith.muli %per, %tm : index
+  %chunks = arith.ceildivui %blocks, %per : index
+
   // Where tiles are few, those of other ranks begin with the first while their rows still come: slab by slab of K. Across a
   // network, and by copy engines, whole rows travel.
-  %c4 = arith.constant 4 : index
   %four_waves = arith.muli %ctas, %c4 : index
   %few = arith.cmpi ule, %tiles, %four_waves : index
   %by_ctas = arith.xori %by_engines, %true : i1
@@ -99,10 +118,10 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %group = arith.minui %in_wave, %many : index
   %groups = arith.ceildivui %blocks, %group : index
   %pushed_groups = arith.select %by_engines, %c0, %groups : index
-  %copied_groups = arith.select %by_engines, %groups, %c0 : index
+  %copied_chunks = arith.select %by_engines, %chunks, %c0 : index
 
-  // One for each slab of each block of each shard of the node, one for each block that comes from another node.
-  %ready = mk.signals(%world, %blocks, %slabs) arrivals(%pieces) : !ready
+  // One for each slab of each block, or chunk of blocks, of each shard of the node, one for each block that comes from another node.
+  %ready = mk.signals(%world, %chunks, %slabs) arrivals(%pieces) : !ready
   %arrived = mk.signals(%world, %blocks) : !arrived
   %several_nodes = arith.cmpi ne, %world, %gpus : index
   %my_place = arith.remui %me, %gpus : index        // in the node
@@ -123,18 +142,13 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   // To the other ranks of the node.
   mk.role @copy ctas(engines) {
-    mk.foreach (%g, %l, %i_) in (%copied_groups, %slabs, %group) {
-      %first = arith.muli %g, %group : index
-      %i = arith.addi %first, %i_ : index
-      %k = arith.muli %l, %slab : index
-      %k_left = arith.subi %K, %k : index
-      %ks = arith.minui %k_left, %slab : index
-      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
+    mk.foreach (%i) in (%copied_chunks) {
+      %r, %rows, %at = func.call @block(%me, %i, %chunk_rows, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         mk.foreach_peer (%p) along gpu {
-          mk.put %a[%r, %k][%rows, %ks] to %full[%at, %k] on %p signal %ready[%me, %i, %l] : !rows to !rows, !ready
+          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i, %c0] : !rows to !rows, !ready
         }
       }
     }
@@ -183,7 +197,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   mk.role @gemm ctas(rest) {
     %all_blocks = arith.muli %world, %blocks : index
     mk.foreach (%q, %n) in (%all_blocks, %column_tiles)
-        schedule(ticket) order(raster = RASTER, own = first) own(%c0, %blocks) {
+        schedule(param SCHEDULE) order(raster = RASTER, own = first) own(%c0, %blocks) {
       %s, %i = func.call @in_order(%q, %blocks) : (index, index) -> (index, index)
       %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
@@ -204,7 +218,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
             scf.if %over_net {
               mk.wait %arrived[%s, %i] ge %c1 : !arrived
             } else {
-              mk.wait %ready[%s, %i, %l] ge %pieces : !ready
+              %with = arith.divui %i, %per : index
+              mk.wait %ready[%s, %with, %l] ge %pieces : !ready
             }
           }
           %first_k = arith.muli %l, %slab : index

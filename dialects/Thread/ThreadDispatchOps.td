@@ -151,6 +151,17 @@ def MkThread_AwaitPreparedOp : MkThread_EffectOp<"await_prepared"> {
   let arguments = (ins I32:$epoch, MkThread_ReportAttr:$report, OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = "$epoch `report` `(` $report `)` (`span` `(` $span^ `)`)? attr-dict";
 }
+def MkThread_OpenedOp : MkThread_EffectOp<"opened"> {
+  let summary = "1 if a kernel in front of this launch has let the peers in and started copies by copy engines, else 0";
+  let description = [{
+    ```mlir
+    %opened = mk_thread.opened %epoch
+    ```
+  }];
+  let arguments = (ins I32:$epoch);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$epoch attr-dict";
+}
 def MkThread_AwaitCopiedOp : MkThread_EffectOp<"await_copied"> {
   let summary = "waits until all copies of the launch by copy engines are complete";
   let description = [{

@@ -199,6 +199,7 @@ void mk::registerHostPipelines() {
       "mk-host", "From the tile level to the LLVM dialect for the host target",
       [](OpPassManager &pm, const PipelineOptions &options) {
         buildTilePipeline(pm, options.get());
+        pm.addPass(createDropIdleRolesPass());
         buildHostLoweringPipeline(pm, options.get());
       });
 }

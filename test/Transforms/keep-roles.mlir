@@ -12,7 +12,7 @@ mk.mesh @mesh (gpu = 2 via link)
 // HOST-NEXT: }
 // HOST: mk.role @copy ctas(engines) {
 // HOST-NEXT: mk.put
-mk.kernel @both on @mesh () (in %a : !a [8], scratch %b : !a [8]) {
+mk.kernel @both on @mesh (in %a : !a [8], scratch %b : !a [8]) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %zero = arith.constant dense<0.0> : tensor<8xf32>

@@ -30,10 +30,13 @@ struct Words {
 
   static Words of(const Launch &launch) {
     Words words;
-    for (size_t at = 0; at + sizeof(mk_gpu_launch) <= launch.params.size();
-         at += MK_GPU_TENSOR_MAP_BYTES) {
+    // What opens a launch is told the first of them, in the same order.
+    bool opens = launch.program->name == "mk_open";
+    size_t bytes = opens ? offsetof(mk_gpu_launch, zero) : sizeof(mk_gpu_launch);
+    for (size_t at = 0; at + bytes <= launch.params.size(); at += MK_GPU_TENSOR_MAP_BYTES) {
       mk_gpu_launch l;
-      std::memcpy(&l, launch.params.data() + at, sizeof(l));
+      l.num_ctas = launch.ctas;
+      std::memcpy(&l, launch.params.data() + at, bytes);
       words.control = find(launch, l.control, sizeof(mk_gpu_control), false);
       words.report = find(launch, l.report, sizeof(mk_gpu_report), true);
       words.jobAbort = find(launch, l.job_abort, 4, true);

@@ -2,6 +2,8 @@
 
 #include "Machine.h"
 
+#include <algorithm>
+#include <cstring>
 #include <sstream>
 
 using namespace mk::ptx;
@@ -102,8 +104,14 @@ void Machine::begin(Rank &rank) {
   for (uint32_t c = 0; c < rank.ctas.size(); ++c)
     rank.view.generic[rank.firstCta + c] = rank.view.async[rank.firstCta + c] =
         now;
-  if (stage.launch)
+  if (stage.launch) {
+    // Behind a launch that has failed, and has not waited for them.
+    while (!rank.copies.empty())
+      copyNext(rank);
+    rank.copies.assign(stage.launch->copies.begin(), stage.launch->copies.end());
+    rank.told.join(rank.view); // they come behind the launch before
     return start(rank, *stage.launch);
+  }
   if (stage.reads) {
     // What peers have written it sees as far as its launches have.
     std::vector<uint8_t> data(stage.data.size());
@@ -222,7 +230,7 @@ void Machine::run() {
   // Sleeps in a row in which nothing has changed: nothing will.
   constexpr uint64_t kSteps = uint64_t(1) << 24, kLook = 1000;
   const uint64_t kPolls = outside || patience ? 4 : 200;
-  uint64_t polls = 0, seen = 0, looked = 0;
+  uint64_t polls = 0, seen = 0, looked = 0, copied = 0;
   while (!live_.empty() || !events_.empty() || stages_) {
     while (!events_.empty() && events_.top().time <= now) {
       auto what = std::move(const_cast<Event &>(events_.top()).what);
@@ -233,6 +241,11 @@ void Machine::run() {
     if (outside && steps_ - looked >= kLook) {
       looked = steps_;
       outside(/*wait=*/false);
+    }
+    if (steps_ - copied >= kLook / 4) {
+      copied = steps_;
+      if (hasCopies() && random.below(2))
+        copyBeside();
     }
     uint64_t next = ~uint64_t(0); // when something will happen
     for (auto &rank : ranks_) {
@@ -253,6 +266,8 @@ void Machine::run() {
       if (next == ~uint64_t(0)) {
         if (live_.empty())
           break;
+        if (copyBeside())
+          continue;
         deadlock();
       }
       now = std::max(now, next);
@@ -287,7 +302,7 @@ void Machine::run() {
         if (rank->live == 0 && rank->next < rank->stages->size())
           later = std::max(later, rank->startAt);
       // The host takes the time it takes.
-      if (later <= now && (!outside || !outside(/*wait=*/true))) {
+      if (later <= now && !copyBeside() && (!outside || !outside(/*wait=*/true))) {
         if (!patience)
           deadlock();
         --patience;
@@ -356,6 +371,36 @@ void Machine::networkPublish(uint32_t rank, uint8_t *to, uint32_t value) {
     view.generic[r->network] = now;
   }
   messages[to] = {{{kSys, uint32_t(ranks_.size()) + rank, ranks_[rank]->network, view}}};
+}
+
+//===--- Copy engines -----------------------------------------------------===//
+
+void Machine::copyNext(Rank &rank) {
+  EngineCopy copy = rank.copies.front();
+  rank.copies.pop_front();
+  std::vector<uint8_t> data(copy.bytes);
+  networkRead(rank.number, copy.from, data.data(), copy.bytes);
+  uint32_t word;
+  if (copy.bytes != sizeof(word))
+    return networkWrite(rank.number, copy.to, data.data(), copy.bytes);
+  std::memcpy(&word, data.data(), sizeof(word));
+  networkPublish(rank.number, copy.to, word);
+}
+
+bool Machine::hasCopies() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](auto &rank) { return !rank->copies.empty(); });
+}
+
+bool Machine::copyBeside() {
+  if (!hasCopies())
+    return false;
+  size_t first = random.below(uint32_t(ranks_.size()));
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    if (Rank &rank = *ranks_[(first + i) % ranks_.size()]; !rank.copies.empty()) {
+      copyNext(rank);
+      return true;
+    }
+  return false;
 }
 
 //===--- Messages ---------------------------------------------------------===//

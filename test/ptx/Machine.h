@@ -201,6 +201,7 @@ struct Rank {
   View told;             // what the commands for the proxy carry
   uint16_t network = 0;  // stands for the proxy among CTAs
   size_t lastRegion = 0;
+  std::deque<EngineCopy> copies; // beside the launch, still to be done
   /// Where `bytes` bytes lie; throws where the kernel may not go.
   uint8_t *at(uint64_t address, uint64_t bytes);
 };
@@ -284,6 +285,11 @@ public:
 private:
   friend class Warp;
   [[noreturn]] void deadlock();
+  /// The next one of a rank.
+  void copyNext(Rank &rank);
+  /// The next one of some rank; whether there was one.
+  bool copyBeside();
+  bool hasCopies() const;
   void begin(Rank &rank);
   void start(Rank &rank, const Launch &launch);
   void checkEnded(const Rank &rank) const;

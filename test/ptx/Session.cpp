@@ -175,7 +175,6 @@ Answer Session::answer(Client &client, const Request &request, int file) {
       client.copies.push_back({to, from, request.c});
     else
       result.code = kInvalid;
-    usesNetwork_ = true;
     break;
   }
   case Request::Wait:
@@ -293,29 +292,6 @@ bool Session::goesAlone(bool any) {
   return now - aloneSince_ > kPatience;
 }
 
-bool Session::copyBeside(bool wait) {
-  std::vector<int> some;
-  for (auto &[device, copies] : beside_)
-    if (!copies.empty())
-      some.push_back(device);
-  // A launch goes on for a while before the next copy is there.
-  if (some.empty() || (!wait && machine_->random.below(2)))
-    return false;
-  int device = some[machine_->random.below(uint32_t(some.size()))];
-  EngineCopy copy = beside_[device].front();
-  beside_[device].pop_front();
-  std::vector<uint8_t> data(copy.bytes);
-  machine_->networkRead(uint32_t(device), copy.from, data.data(), copy.bytes);
-  uint32_t word;
-  if (copy.bytes == sizeof(word)) {
-    std::memcpy(&word, data.data(), sizeof(word));
-    machine_->networkPublish(uint32_t(device), copy.to, word);
-  } else {
-    machine_->networkWrite(uint32_t(device), copy.to, data.data(), copy.bytes);
-  }
-  return true;
-}
-
 void Session::launchAll() {
   while (true) {
     std::map<int, Client *> ready;
@@ -348,21 +324,13 @@ void Session::launchAll() {
     }
     if (!error_.empty())
       continue;
-    beside_.clear();
-    for (size_t device = 0; device < ranks.size(); ++device)
-      if (!ranks[device].empty())
-        beside_[int(device)].assign(ranks[device][0].launch->copies.begin(),
-                                    ranks[device][0].launch->copies.end());
     try {
       Machine machine(ranks, seed_ + recording_.launches);
       machine.jump = uint64_t(1) << 26; // 67 ms
       machine.patience = uint32_t(deadline_) * 16 * 8; // of several waits, one after the other
       if (usesNetwork_) {
         lastServed_ = std::chrono::steady_clock::now();
-        machine.outside = [this](bool wait) {
-          bool copied = copyBeside(wait);
-          return serveProxies(wait && !copied) || copied;
-        };
+        machine.outside = [this](bool wait) { return serveProxies(wait); };
       }
       machine.stepLimit = stepLimit_;
       machine_ = &machine;

@@ -54,7 +54,7 @@ public:
   int run(char **command, const std::string &driver, bool quiet = false);
   /// The first thing that went wrong in a launch, or "".
   const std::string &error() const { return error_; }
-  /// Whether proxies or copy engines took part, which cannot be done again without them.
+  /// Whether proxies took part, which cannot be done again without them.
   bool usesNetwork() const { return usesNetwork_; }
 
   /// The program of the last launch: what the runtime launches in front of it is no compiler's.
@@ -86,8 +86,6 @@ private:
   bool serveProxies(bool wait);
   Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
-  /// One copy of a copy engine, sooner or later; whether there was one.
-  bool copyBeside(bool wait);
   bool goesAlone(bool any);
   Memory *memoryOf(int file, int device);
   uint8_t *find(const Client &client, uint64_t address);
@@ -106,7 +104,6 @@ private:
   std::string error_;
   Change change_;
   Machine *machine_ = nullptr; // that runs now
-  std::map<int, std::deque<EngineCopy>> beside_; // of its launches, by device
   bool usesNetwork_ = false, hadAll_ = false;
   std::chrono::steady_clock::time_point lastServed_{}, aloneSince_{};
   std::chrono::milliseconds patience_{4000}; // hosts may share a processor

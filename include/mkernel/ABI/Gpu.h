@@ -70,8 +70,8 @@
 //
 // Roles of copy engines (`engines` in the metadata) are functions of the payload, mk_role_<i>, like those of the
 // host target. The runtime calls them when arguments are bound or attached, and takes down their puts; nothing is
-// copied by the call. A launch of such a kernel begins with another one, of one thread, that raises `ready` in the kernel's
-// place and waits for that of all peers. Then copies start, beside the kernel. Behind each that raises a signal another
+// copied by the call. Where there are puts a launch of such a kernel begins with another one, of one thread, that raises `ready`
+// in the kernel's place, says so (`opened` becomes epoch + 1), and waits for that of all peers. Then copies start, beside the kernel. Behind each that raises a signal another
 // copy writes what the element has counted up to (epoch * arrivals + n) to the peer's word, which nobody else raises. When all
 // are complete `copied` becomes epoch + 1, for which the last CTA waits before it raises `done`.
 // All of that reads the epoch from memory, so that a captured launch can be replayed.
@@ -123,7 +123,7 @@ typedef struct mk_gpu_control {
   uint32_t
       moved; // movers of CTAs that are done, of all launches; counted where only they reach peers
   uint32_t copied; // launches whose copies by copy engines are complete
-  uint32_t unused;
+  uint32_t opened; // the last launch that had another kernel in front of it which raised `ready`
 } mk_gpu_control;
 
 // The way to the proxy, in device memory: one for each rank of a mesh with net axes,
@@ -210,6 +210,7 @@ MK_ABI_ASSERT(sizeof(mk_gpu_control) == 32, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, abort) == 8, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, prepared) == 16, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, copied) == 24, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_control, opened) == 28, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_network, submitted) == 32, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_network) == 48, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_report) == 56, "gpu layout");

@@ -58,7 +58,9 @@ void sm::endLaunch(PartitionBuilder &p) {
     if (p.info.hasEngines) {
       p.readEpoch();
       ifThen(p, eq(p, me, 0), [&] {
-        mk_thread::AwaitCopiedOp::create(p, p.epoch, p.makeReport(MK_WAIT_ENGINES, 0));
+        ifThen(p, ne(p, mk_thread::OpenedOp::create(p, p.epoch), 0), [&] {
+          mk_thread::AwaitCopiedOp::create(p, p.epoch, p.makeReport(MK_WAIT_ENGINES, 0));
+        });
       });
     }
     if (p.info.hasPeers()) {

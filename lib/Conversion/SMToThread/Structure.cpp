@@ -37,16 +37,21 @@ static void emitCopiers(PartitionBuilder &p) {
     copy();
 }
 
-/// Lets peers in, unless that comes behind mk.prepare or is done in front of the kernel. By one thread of a
+/// Lets peers in, unless that comes behind mk.prepare or has been done in front of the kernel. By one thread of a
 /// warp that multiplies nothing: behind such a branch ptxas has nothing in uniform registers, which descriptors of
 /// products have to be in.
 static void letPeersIn(PartitionBuilder p) {
-  if (!p.info.hasPeers() || p.info.resources.prepare || p.info.hasEngines)
+  if (!p.info.hasPeers() || p.info.resources.prepare)
     return;
   p.readThread();
+  auto raise = [&] { notifyPeers(p, p.info.params.ready); };
   within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, 1), [&] {
-    ifThen(p, and_(p, eq(p, p.cta, 0), eq(p, p.lane, 0)),
-           [&] { notifyPeers(p, p.info.params.ready); });
+    ifThen(p, and_(p, eq(p, p.cta, 0), eq(p, p.lane, 0)), [&] {
+      if (!p.info.hasEngines)
+        return raise();
+      p.readEpoch();
+      ifThen(p, eq(p, mk_thread::OpenedOp::create(p, p.epoch), 0), raise);
+    });
   });
 }
 

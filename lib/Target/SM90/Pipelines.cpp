@@ -150,6 +150,7 @@ void mk::registerSmPipelines() {
   PassPipelineRegistration<PipelineOptions>("mk-sm", "From the tile level to the SM level",
                                             [](OpPassManager &pm, const PipelineOptions &options) {
                                               buildTilePipeline(pm, options.get());
+                                              pm.addPass(createDropIdleRolesPass());
                                               buildSmLoweringPipeline(pm);
                                             });
 }

@@ -60,6 +60,11 @@ static void awaitPrepared(AwaitPreparedOp op, Emitter &e) {
   FenceAsyncOp::create(e, /*shared=*/false, /*global=*/true);
 }
 
+static SmallVector<Value> isOpened(OpenedOp op, Emitter &e) {
+  Value last = load(e, e.i32, controlAddress(e), offsetof(mk_gpu_control, opened));
+  return {resize(e, eq(e, last, add(e, op.getEpoch(), 1)), e.i32)};
+}
+
 static void awaitCopied(AwaitCopiedOp op, Emitter &e) {
   Value wanted = add(e, op.getEpoch(), 1);
   WaitWordOp::create(e, MemScope::Sys, add(e, controlAddress(e), offsetof(mk_gpu_control, copied)),
@@ -120,4 +125,5 @@ void mk_thread::expandLaunch(ModuleOp module) {
   expandEach<EndLaunchOp>(module, endLaunch);
   expandEach<RebaseSignalsOp>(module, rebaseSignals);
   replaceEach<EpochOp>(module, readEpoch);
+  replaceEach<OpenedOp>(module, isOpened);
 }

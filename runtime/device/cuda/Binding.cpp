@@ -254,7 +254,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
     how[attributes].id = LaunchAttribute::kCooperative;
     how[attributes++].value.cooperative = 1;
   }
-  if (!variant.about().cooperative || Engines::areNeeded(metadata_)) {
+  if (!variant.about().cooperative || variant.hasCopies()) {
     how[attributes].id = LaunchAttribute::kProgrammaticSerialization;
     how[attributes++].value.programmaticSerialization = 1;
   }
@@ -318,7 +318,7 @@ bool Binding::isCapturing(StreamHandle stream) const {
 }
 
 Status Binding::launch(const LaunchOptions &options) {
-  if (Engines::areNeeded(metadata_) && !isCapturing(handle(options.stream)))
+  if (variants_[chosen_].hasCopies() && !isCapturing(handle(options.stream)))
     return launchAsGraph(options);
   MK_TRY(begin(handle(options.stream), options.timed,
                [&] { return enqueue(options); }));

@@ -101,8 +101,8 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
     MK_ASSIGN(Branch *branch, branchTo(put.peer));
     branch->steps.push_back(std::move(step));
   }
-  // Without any put `copied` has to be written all the same.
-  return branches_.empty() ? branchTo(context.rank()).status() : Status::ok();
+  copies_ = !puts.empty();
+  return Status::ok();
 }
 
 int Engines::enqueue(const Step &step, StreamHandle stream) const {

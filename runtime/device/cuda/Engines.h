@@ -31,6 +31,9 @@ public:
                  std::span<const EnginePut> puts, std::span<const uint64_t> values, uint64_t ready,
                  const mk_gpu_launch &launch);
 
+  /// Whether launches copy anything. Else nothing stands around them.
+  bool copies() const { return copies_; }
+
   // A CUresult each. The context is current.
   int enqueueFront(StreamHandle stream, uint64_t deadline) const;
   int enqueueBehind(StreamHandle stream) const;
@@ -55,7 +58,8 @@ private:
   OpenParams params_;
   DeviceMemory memory_; // of words
   uint64_t copied_ = 0; // address of mk_gpu_control::copied
-  std::vector<Branch> branches_; // by peers that are put to; at least one
+  bool copies_ = false;
+  std::vector<Branch> branches_; // by peers that are put to
   EventHandle opened_ = nullptr, all_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ static_assert(offsetof(OpenParams, ready) == 40 && offsetof(OpenParams, words) =
               offsetof(OpenParams, rank) == 68 && offsetof(OpenParams, world) == 72 &&
               sizeof(OpenParams) == 80);
 static_assert(offsetof(mk_gpu_control, epoch) == 0 && offsetof(mk_gpu_control, abort) == 8 &&
-              offsetof(mk_gpu_control, claimed) == 12);
+              offsetof(mk_gpu_control, claimed) == 12 && offsetof(mk_gpu_control, opened) == 28);
 static_assert(offsetof(mk_gpu_report, written) == 0 && offsetof(mk_gpu_report, kind) == 4 &&
               offsetof(mk_gpu_report, role) == 12 && offsetof(mk_gpu_report, wanted) == 32 &&
               offsetof(mk_gpu_report, rank) == 48 && MK_WAIT_READY == 4);
@@ -92,6 +92,7 @@ CLOCK:
   mov.u64 %d15, %globaltimer;
   sub.u64 %d15, %d15, %d14;
   setp.lt.u64 %p0, %d15, %d3;
+  nanosleep.u32 32;
   @%p0 bra POLL;
   bra FAIL;
 READY:
@@ -99,6 +100,7 @@ READY:
   setp.lt.u32 %p0, %r7, %r3;
   @%p0 bra AWAIT;
 WORDS:
+  st.global.u32 [%d0+28], %r6;               // opened
   mov.u32 %r11, 0;
 NEXT:
   setp.ge.u32 %p0, %r11, %r1;

@@ -46,11 +46,13 @@ public:
   // What stands around each launch; a CUresult each. The context is current.
   int enqueueFront(StreamHandle stream) {
     int code = packing_.launch(stream);
-    return code || !engines_ ? code : engines_->enqueueFront(stream, block_.launch().deadline_ns);
+    return code || !hasCopies() ? code : engines_->enqueueFront(stream, block_.launch().deadline_ns);
   }
   int enqueueBehind(StreamHandle stream) const {
-    return engines_ ? engines_->enqueueBehind(stream) : 0;
+    return hasCopies() ? engines_->enqueueBehind(stream) : 0;
   }
+  /// Whether copy engines take part in launches.
+  bool hasCopies() const { return engines_ && engines_->copies(); }
 
 private:
   Status prepareEngines(Context &context, const Plan &own, std::span<const EnginePut> puts);

@@ -1,16 +1,20 @@
 // RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=4 -mk-keep-roles -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s
 
-// What copy engines put is no code of the kernel. Another kernel has raised `ready`; the end of the launch waits for the
-// copies, then tells the peers.
+// What copy engines put is no code of the kernel. It raises `ready` unless another one has done so; then its end waits for the
+// copies before it tells the peers.
 
 !a = memref<?xf32, #mk.symmetric>
 !sig = !mk.signal<2, sys, arrivals = 1>
 mk.mesh @mesh (gpu = 2 via link)
 
 // CHECK-LABEL: mk_thread.kernel @mk_kernel
-// CHECK-NOT: notify_peers
 // CHECK-NOT: copy_run
+// CHECK: %[[OPENED:.*]] = mk_thread.opened
+// CHECK: %[[NOT:.*]] = arith.cmpi eq, %[[OPENED]], %c0_i32
+// CHECK: scf.if %[[NOT]] {
+// CHECK-NEXT: mk_thread.notify_peers 2 in {{[0-9]+}}
 // CHECK: mk_thread.end_launch
+// CHECK: mk_thread.opened
 // CHECK: mk_thread.await_copied %{{.*}} report(<kind = 10, role = -1, number = 0>)
 // CHECK: mk_thread.notify_peers 2 in {{[0-9]+}} unless_aborted
 // CHECK: mk_thread.await_peers

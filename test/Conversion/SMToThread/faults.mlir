@@ -71,7 +71,7 @@ mk.kernel @k on @mesh dims(uniform M) (
       // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32
       mk.push %q, (%c0) : !mk.queue<?x1xi32>
       // A peer that does not exist is this rank; of a put no runs are left.
-      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 11, role = 0,
+      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 12, role = 0,
       // CHECK: arith.select
       // CHECK: mk_thread.load_shared [[WORD]] : i32
       // CHECK: arith.select {{.*}} : i32

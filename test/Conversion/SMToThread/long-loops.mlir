@@ -14,7 +14,7 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(232) {
       // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} : i64
-      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 10, role = 0,
+      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 11, role = 0,
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
@@ -46,7 +46,7 @@ mk.kernel @taken on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64], 
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 10, role = 0,
+      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 11, role = 0,
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {

@@ -510,6 +510,8 @@ mk_thread.kernel @dispatch threads(384) cluster(2) params(512) shared(4096)
   mk_thread.await_prepared %e report(<kind = 6, role = -1, number = 0>)
   // CHECK: mk_thread.await_copied %[[E]] report(<kind = 10, role = -1, number = 0>)
   mk_thread.await_copied %e report(<kind = 10, role = -1, number = 0>)
+  // CHECK: mk_thread.opened %[[E]]
+  %opened = mk_thread.opened %e
   // CHECK: mk_thread.end_launch finish(2) barrier(1) flag(512) {
   // CHECK: mk_thread.rebase_signals 72 count(%[[N]]) by(%{{.*}} of 256)
   // CHECK: mk_thread.rebase_signals 72 net count(%[[N]]) by(%{{.*}} of 256)

@@ -40,7 +40,7 @@ mk.kernel @prepares on @mesh () {
 
 !a = memref<8xf32, #mk.symmetric>
 mk.mesh @mesh (gpu = 2 via link)
-mk.kernel @adds on @mesh () (in %a : !a [8], out %c : !a [8]) {
+mk.kernel @adds on @mesh (in %a : !a [8], out %c : !a [8]) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   mk.role @copy ctas(engines) {
@@ -56,7 +56,7 @@ mk.kernel @adds on @mesh () (in %a : !a [8], out %c : !a [8]) {
 
 !a = memref<8xf32, #mk.symmetric>
 mk.mesh @mesh (gpu = 2 via link)
-mk.kernel @listed on @mesh () (in %a : !a [8], out %c : !a [8]) {
+mk.kernel @listed on @mesh (in %a : !a [8], out %c : !a [8]) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %list = arith.constant dense<1> : tensor<8xi32>
@@ -100,7 +100,7 @@ mk.kernel @waits on @mesh () {
 // -----
 
 mk.mesh @mesh (gpu = 2 via link)
-mk.kernel @reads on @mesh () (in %n : memref<8xindex> [8]) {
+mk.kernel @reads on @mesh (in %n : memref<8xindex> [8]) {
   %c0 = arith.constant 0 : index
   mk.role @copy ctas(engines) {
     // expected-error @+1 {{they do nothing but puts, whose places follow from sizes and ranks; give the role CTAs}}
