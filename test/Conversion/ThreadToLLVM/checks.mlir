@@ -12,7 +12,7 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   // An index against a word of the parameters. What does not exist is 0; the result is the same register.
   // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [checks_param_0+24]; setp.lt.u64 some, begin, extent; @some bra FINE;
   // CHECK-SAME: ld.param.b64 report, [checks_param_0+64]; atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra LOST; ld.param.b64 report, [checks_param_0+72];
-  // CHECK-SAME: st.global.b32 [report+4], 12; mov.u32 low, %ctaid.x; st.global.b32 [report+8], low; st.global.b32 [report+12], 1; st.global.b32 [report+16], 3; st.global.b32 [report+20], 65539;
+  // CHECK-SAME: st.global.b32 [report+4], 13; mov.u32 low, %ctaid.x; st.global.b32 [report+8], low; st.global.b32 [report+12], 1; st.global.b32 [report+16], 3; st.global.b32 [report+20], 65539;
   // CHECK-SAME: mov.b64 value, begin; st.global.b64 [report+24], value; mov.b64 value, extent; st.global.b64 [report+32], value; mov.b64 value, 1; st.global.b64 [report+40], value;
   // This rank.
   // CHECK-SAME: ld.param.b32 word, [checks_param_0+124]; cvt.u64.u32 value, word; st.global.b64 [report+48], value;
