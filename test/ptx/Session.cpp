@@ -295,8 +295,10 @@ bool Session::goesAlone(bool any) {
 void Session::launchAll() {
   while (true) {
     std::map<int, Client *> ready;
+    // Where a kernel opens a launch the two are one: peers may wait for the second one meanwhile.
+    auto opens = [](const Client &client) { return client.launches.front()->program->name == "mk_open"; };
     for (auto &client : clients_)
-      if (!client->launches.empty())
+      if (!client->launches.empty() && client->launches.size() > size_t(opens(*client)))
         ready[client->device] = client.get();
     std::set<int> alive;
     for (auto &client : clients_)
@@ -317,10 +319,12 @@ void Session::launchAll() {
       keepMemory();
     std::vector<std::vector<Stage>> ranks(static_cast<size_t>(gpus_));
     for (auto &[device, client] : ready) {
-      Stage stage{client->launches.front(), nullptr, {}, false};
-      client->launches.pop_front();
-      recording_.stages[device].push_back(stage);
-      ranks[static_cast<size_t>(device)] = {stage};
+      for (int i = 0, count = 1 + opens(*client); i < count; ++i) {
+        Stage stage{client->launches.front(), nullptr, {}, false};
+        client->launches.pop_front();
+        recording_.stages[device].push_back(stage);
+        ranks[static_cast<size_t>(device)].push_back(stage);
+      }
     }
     if (!error_.empty())
       continue;
