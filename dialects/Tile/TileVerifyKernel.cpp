@@ -258,10 +258,12 @@ static LogicalResult verifyBeside(RoleOp role, RoleOp other) {
 /// Copies of engines are found out before a launch, and begin with it.
 static LogicalResult verifyEngines(RoleOp role) {
   auto refuse = [&](Operation *op) {
-    return op->emitOpError() << "stands in role '" << role.getSymName() << "', which copy engines carry out: ";
+    return op->emitOpError() << "stands in role '" << role.getSymName()
+                             << "', which copy engines carry out: ";
   };
   if (role.getThen())
-    return role.emitOpError() << "'" << role.getSymName() << "' is of copy engines, which cannot go on with @"
+    return role.emitOpError() << "'" << role.getSymName()
+                              << "' is of copy engines, which cannot go on with @"
                               << *role.getThen() << ": drop 'then'";
   WalkResult result = role.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (auto put = dyn_cast<PutOp>(op)) {
@@ -277,13 +279,15 @@ static LogicalResult verifyEngines(RoleOp role) {
       return refuse(op) << "there are no tickets; drop 'schedule'";
     // The body of a helper is checked once it is inlined.
     if (op == role || op->hasTrait<OpTrait::IsTerminator>() ||
-        isa<ForeachOp, ForeachPeerOp, CallOpInterface, LoopLikeOpInterface, RegionBranchOpInterface>(op) ||
+        isa<ForeachOp, ForeachPeerOp, CallOpInterface, LoopLikeOpInterface,
+            RegionBranchOpInterface>(op) ||
         op->getDialect()->getNamespace() == "mk_sm")
       return WalkResult::advance();
     auto isTile = [](Type type) { return isa<TensorType>(type); };
     if (isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), isTile))
       return WalkResult::advance();
-    return refuse(op) << "they do nothing but puts, whose places follow from sizes and ranks; give the role CTAs";
+    return refuse(op) << "they do nothing but puts, whose places follow from sizes and ranks; give "
+                         "the role CTAs";
   });
   return failure(result.wasInterrupted());
 }
@@ -298,8 +302,10 @@ static LogicalResult verifyRoles(KernelOp kernel) {
     if (role.isOfEngines()) {
       auto prepares = kernel.getBody().getOps<PrepareOp>();
       if (!prepares.empty())
-        return role.emitOpError() << "'" << role.getSymName() << "' is of copy engines, which begin with the launch, but kernel @"
-                                  << kernel.getSymName() << " has mk.prepare, which comes before: give the role CTAs";
+        return role.emitOpError()
+               << "'" << role.getSymName()
+               << "' is of copy engines, which begin with the launch, but kernel @"
+               << kernel.getSymName() << " has mk.prepare, which comes before: give the role CTAs";
       if (failed(verifyEngines(role)))
         return failure();
     }

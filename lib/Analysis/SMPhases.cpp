@@ -23,7 +23,8 @@ std::optional<Phase> mk_sm::parsePhase(StringRef name) {
 static SmallVector<Operation *> getScopes(mk::KernelOp kernel) {
   SmallVector<Operation *> scopes;
   for (Operation &op : kernel.getBody().front())
-    if (auto role = dyn_cast<mk::RoleOp>(op); isa<mk::PrepareOp>(op) || (role && !role.isOfEngines()))
+    if (auto role = dyn_cast<mk::RoleOp>(op);
+        isa<mk::PrepareOp>(op) || (role && !role.isOfEngines()))
       scopes.push_back(&op);
   return scopes;
 }

@@ -134,10 +134,11 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
   bool engines = llvm::any_of(kernel.getBody().getOps<RoleOp>(),
                               [](RoleOp role) { return role.isOfEngines(); });
   OwningOpRef<ModuleOp> host = module.clone();
-  if (failed(run(*host, [&](OpPassManager &pm) {
-        pm.addPass(createSymbolDCEPass());
-        buildHostPartPipeline(pm, lowering, engines);
-      })) ||
+  if (failed(run(*host,
+                 [&](OpPassManager &pm) {
+                   pm.addPass(createSymbolDCEPass());
+                   buildHostPartPipeline(pm, lowering, engines);
+                 })) ||
       failed(takeSites(*host, *metadata, "engine_sites")))
     return failure();
   if (*lowered)

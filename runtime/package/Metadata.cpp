@@ -326,9 +326,7 @@ struct Parser {
     m.prepare = r.flag("prepare");
     for (auto [key, sites] : {std::pair("sites", &m.sites), {"engine_sites", &m.engineSites}})
       if (r.find(key, /*required=*/false))
-        each(r, key, *sites, [](Reader &e) {
-          return Metadata::Site{e.text("op"), e.text("at")};
-        });
+        each(r, key, *sites, [](Reader &e) { return Metadata::Site{e.text("op"), e.text("at")}; });
     parseTimeline(r);
     for (const Json &text : r.list("requires"))
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");

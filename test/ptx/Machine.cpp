@@ -388,7 +388,8 @@ void Machine::copyNext(Rank &rank) {
 }
 
 bool Machine::hasCopies() const {
-  return std::any_of(ranks_.begin(), ranks_.end(), [](auto &rank) { return !rank->copies.empty(); });
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](auto &rank) { return !rank->copies.empty(); });
 }
 
 bool Machine::copyBeside() {

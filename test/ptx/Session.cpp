@@ -296,7 +296,9 @@ void Session::launchAll() {
   while (true) {
     std::map<int, Client *> ready;
     // Where a kernel opens a launch the two are one: peers may wait for the second one meanwhile.
-    auto opens = [](const Client &client) { return client.launches.front()->program->name == "mk_open"; };
+    auto opens = [](const Client &client) {
+      return client.launches.front()->program->name == "mk_open";
+    };
     for (auto &client : clients_)
       if (!client->launches.empty() && client->launches.size() > size_t(opens(*client)))
         ready[client->device] = client.get();

@@ -135,7 +135,9 @@ static void addCode(Lines &line, const rt::Metadata &m, const Json &described) {
   };
   std::vector<std::string> parts;
   for (const auto &role : m.roles)
-    parts.push_back(str(role.name, " of ", role.engines && m.gpu ? std::string("copy engines") : str(role.ctas, role.ctas == 1 ? " CTA" : " CTAs"),
+    parts.push_back(str(role.name, " of ",
+                        role.engines && m.gpu ? std::string("copy engines")
+                                              : str(role.ctas, role.ctas == 1 ? " CTA" : " CTAs"),
                         role.beside < 0 ? "" : " beside " + m.roles[role.beside].name,
                         role.then < 0 ? "" : " then " + m.roles[role.then].name,
                         m.gpu ? "" : ", code " + codeText(role.name)));

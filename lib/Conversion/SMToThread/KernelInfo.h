@@ -49,7 +49,7 @@ struct KernelInfo {
   bool byThreads;      // the variant for any strides: copies without tensor maps are possible
   bool waitsForOthers; // CTAs wait for one another, or for other ranks
   bool keepsCounts;    // a launch leaves something to the next one
-  bool hasEngines;     // copy engines carry out a role: a launch may be opened in front of the kernel
+  bool hasEngines; // copy engines carry out a role: a launch may be opened in front of the kernel
   /// Nothing but movers writes to other ranks: then these say when the rank is done with them.
   bool onlyMoversCommunicate;
   SmallVector<mk_sm::StoreOp> posted; // the stores that the sender does, by number

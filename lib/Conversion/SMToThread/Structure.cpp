@@ -6,8 +6,8 @@
 // apart inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
-#include "Peers.h"
 #include "Structure.h"
+#include "Peers.h"
 #include "Sender.h"
 #include "Timeline.h"
 
@@ -37,9 +37,9 @@ static void emitCopiers(PartitionBuilder &p) {
     copy();
 }
 
-/// Lets peers in, unless that comes behind mk.prepare or has been done in front of the kernel. By one thread of a
-/// warp that multiplies nothing: behind such a branch ptxas has nothing in uniform registers, which descriptors of
-/// products have to be in.
+/// Lets peers in, unless that comes behind mk.prepare or has been done in front of the kernel. By
+/// one thread of a warp that multiplies nothing: behind such a branch ptxas has nothing in uniform
+/// registers, which descriptors of products have to be in.
 static void letPeersIn(PartitionBuilder p) {
   if (!p.info.hasPeers() || p.info.resources.prepare)
     return;

@@ -71,9 +71,10 @@ static LogicalResult verifyWays(mk::KernelOp kernel) {
 static LogicalResult verifyEngines(mk::KernelOp kernel) {
   for (auto role : kernel.getBody().getOps<mk::RoleOp>())
     if (role.isOfEngines() && kernel.getMeshOp().hasNet())
-      return role.emitOpError() << "'" << role.getSymName()
-                                << "' is of copy engines, on a mesh of several nodes: let it do nothing there (a "
-                                   "condition on mk.size), and put from a role with CTAs, or one beside it";
+      return role.emitOpError()
+             << "'" << role.getSymName()
+             << "' is of copy engines, on a mesh of several nodes: let it do nothing there (a "
+                "condition on mk.size), and put from a role with CTAs, or one beside it";
   return success();
 }
 

@@ -268,8 +268,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
   MK_TRY(check(variant.enqueueFront(config.stream),
                str("copying for kernel '", metadata_.kernel, "'")));
   void *parameters[] = {variant.block().data()};
-  MK_TRY(check(device_->driver().launchKernelEx(&config, variant.function(),
-                                                parameters, nullptr),
+  MK_TRY(check(device_->driver().launchKernelEx(&config, variant.function(), parameters, nullptr),
                str("launching kernel '", metadata_.kernel, "'")));
   return check(variant.enqueueBehind(config.stream),
                str("waiting for copies of kernel '", metadata_.kernel, "'"));
@@ -328,8 +327,8 @@ Status Binding::launch(const LaunchOptions &options) {
   return Status::ok();
 }
 
-// Copies take microseconds each to enqueue, a graph of all of them not many more. The first launch with
-// these arguments may be the only one.
+// Copies take microseconds each to enqueue, a graph of all of them not many more. The first launch
+// with these arguments may be the only one.
 Status Binding::launchAsGraph(const LaunchOptions &options) {
   if (!launched_) {
     launched_ = true;

@@ -19,8 +19,8 @@ public:
   Result<std::unique_ptr<DeviceBinding>> bind(const Metadata &metadata,
                                               const JobPlan &plan) override {
     auto binding = std::make_unique<Binding>(
-        context_, device_,
-        [this, &metadata](size_t variant) { return load(metadata, variant); }, payload_, metadata, plan);
+        context_, device_, [this, &metadata](size_t variant) { return load(metadata, variant); },
+        payload_, metadata, plan);
     MK_TRY(binding->allocate());
     return std::unique_ptr<DeviceBinding>(std::move(binding));
   }

@@ -127,15 +127,16 @@ Status numberArrivals(const Metadata &metadata, const Plan &plan, std::vector<En
     const Plan::Signal &array = plan.signals[size_t(signal)];
     if (array.arrivals == int64_t(count))
       continue;
-    return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                 "': copy engines raise ",
-                 elementName("signal", metadata.signals[size_t(signal)].name, array.extents,
-                             int64_t(element)),
-                 " of rank ", peer, " ", count, count == 1 ? " time" : " times", " in a launch, and it is declared with ",
-                 array.arrivals < 0 ? std::string("any number of") : str(array.arrivals),
-                 array.arrivals == 1 ? " arrival" : " arrivals",
-                 ": they write what it has counted up to, so that all its arrivals have to be theirs; use "
-                 "a signal of their own, or give the role CTAs");
+    return error(
+        StatusCode::InvalidArgument, "kernel '", metadata.kernel, "': copy engines raise ",
+        elementName("signal", metadata.signals[size_t(signal)].name, array.extents,
+                    int64_t(element)),
+        " of rank ", peer, " ", count, count == 1 ? " time" : " times",
+        " in a launch, and it is declared with ",
+        array.arrivals < 0 ? std::string("any number of") : str(array.arrivals),
+        array.arrivals == 1 ? " arrival" : " arrivals",
+        ": they write what it has counted up to, so that all its arrivals have to be theirs; use "
+        "a signal of their own, or give the role CTAs");
   }
   return Status::ok();
 }
@@ -161,8 +162,7 @@ Result<std::vector<EnginePut>> cuda::listEnginePuts(Context &context, const Payl
   for (std::vector<int64_t> &words : descriptors)
     pointers.push_back(words.data());
   std::vector<int64_t> coords = context.mesh().coords(context.rank());
-  mk_launch launch =
-      makeLaunch(context.mesh(), context.rank(), coords, plan.dims(context.rank()));
+  mk_launch launch = makeLaunch(context.mesh(), context.rank(), coords, plan.dims(context.rank()));
   launch.args = pointers.data();
   Recorder recorder(context, about, plan);
   for (size_t i = 0; i < metadata.roles.size(); ++i)

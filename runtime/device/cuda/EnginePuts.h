@@ -22,9 +22,9 @@ struct EnginePut {
   uint32_t number = 0; // of the element's arrivals in a launch, from 1
 };
 
-/// Runs the roles of copy engines, which copies nothing, and gives their puts in order. `args`: this rank's
-/// arguments, where they are now. InvalidArgument with the op and the reason where one is not possible, or where a signal
-/// that they raise gets other arrivals as well.
+/// Runs the roles of copy engines, which copies nothing, and gives their puts in order. `args`:
+/// this rank's arguments, where they are now. InvalidArgument with the op and the reason where one
+/// is not possible, or where a signal that they raise gets other arrivals as well.
 Result<std::vector<EnginePut>> listEnginePuts(Context &context, const Payload &payload,
                                               const Metadata &metadata, const JobPlan &plan,
                                               std::span<const Tensor> args);

@@ -53,27 +53,28 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
   };
   std::vector<size_t> wordOfPut;
   for (const EnginePut &put : puts)
-    wordOfPut.push_back(put.signal < 0 ? 0
-                                       : wordOf({uint32_t(plan.signals[put.signal].arrivals),
-                                                 put.number}));
+    wordOfPut.push_back(
+        put.signal < 0 ? 0 : wordOf({uint32_t(plan.signals[put.signal].arrivals), put.number}));
 
   // They follow from sizes, not from addresses: one allocation serves all.
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
   uint64_t valuesAt = words.size() * sizeof(OpenWord);
   if (!memory_.address()) {
-    MK_ASSIGN(memory_, DeviceMemory::allocate(gpu_, valuesAt + 4 * words.size(),
-                                              str("words for copies of kernel '", metadata.kernel, "'")));
-    MK_TRY(driver.check(driver.memsetD8Async(memory_.address(), 0, valuesAt + 4 * words.size(), nullptr),
-                        "cuMemsetD8Async"));
+    MK_ASSIGN(memory_,
+              DeviceMemory::allocate(gpu_, valuesAt + 4 * words.size(),
+                                     str("words for copies of kernel '", metadata.kernel, "'")));
+    MK_TRY(driver.check(
+        driver.memsetD8Async(memory_.address(), 0, valuesAt + 4 * words.size(), nullptr),
+        "cuMemsetD8Async"));
     MK_TRY(driver.check(driver.memcpyHtoDAsync(memory_.address(), words.data(), valuesAt, nullptr),
                         "cuMemcpyHtoDAsync"));
     MK_TRY(driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize"));
   }
   copied_ = launch.control + offsetof(mk_gpu_control, copied);
-  params_ = {launch.control, launch.report, launch.job_abort, 0, launch.heaps, ready,
-             memory_.address(), memory_.address() + valuesAt, uint32_t(words.size()), launch.rank,
-             launch.world, 0};
+  params_ = {launch.control,         launch.report, launch.job_abort,  0,
+             launch.heaps,           ready,         memory_.address(), memory_.address() + valuesAt,
+             uint32_t(words.size()), launch.rank,   launch.world,      0};
 
   for (Branch &branch : branches_)
     branch.steps.clear();
@@ -92,13 +93,12 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
     Step step{put.copies, 0, 0};
     if (put.signal >= 0) {
       uint64_t own = values[size_t(put.signal)] + 4 * put.element;
-      step.to = put.peer == context.rank()
-                    ? own
-                    : reinterpret_cast<uint64_t>(context.heap().peerPointer(
-                          put.peer, reinterpret_cast<const void *>(own)));
+      step.to = put.peer == context.rank() ? own
+                                           : reinterpret_cast<uint64_t>(context.heap().peerPointer(
+                                                 put.peer, reinterpret_cast<const void *>(own)));
       step.from = params_.values + 4 * wordOfPut[i];
     }
-    MK_ASSIGN(Branch *branch, branchTo(put.peer));
+    MK_ASSIGN(Branch * branch, branchTo(put.peer));
     branch->steps.push_back(std::move(step));
   }
   copies_ = !puts.empty();

@@ -1,8 +1,8 @@
 //===- Engines.h - Copies by copy engines beside a kernel -------*- C++ -*-===//
 //
 // What a launch of a kernel with roles of copy engines enqueues around it (mkernel/ABI/Gpu.h): the
-// kernel that opens the launch in front; copies, for each peer in a stream of its own; and behind the kernel that
-// its stream waits for them. All of it can be captured.
+// kernel that opens the launch in front; copies, for each peer in a stream of its own; and behind
+// the kernel that its stream waits for them. All of it can be captured.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
@@ -25,8 +25,8 @@ public:
   Engines &operator=(const Engines &) = delete;
 
   /// What launches from now on copy. `values`: where this rank has the elements of each signal;
-  /// `ready`: of that signal, 0 without peers; `launch`: as the kernel is told. What launches before, which may be under way or
-  /// captured, have been given stays.
+  /// `ready`: of that signal, 0 without peers; `launch`: as the kernel is told. What launches
+  /// before, which may be under way or captured, have been given stays.
   Status prepare(Context &context, const Metadata &metadata, const Plan &plan,
                  std::span<const EnginePut> puts, std::span<const uint64_t> values, uint64_t ready,
                  const mk_gpu_launch &launch);

@@ -143,7 +143,7 @@ END:
 }
 
 Result<std::unique_ptr<OpenKernel>> OpenKernel::load(std::shared_ptr<Gpu> device) {
-  MK_ASSIGN(auto kernel, OwnKernel::load(std::move(device), ptx(), "mk_open",
-                                         "the kernel that opens a launch"));
+  MK_ASSIGN(auto kernel,
+            OwnKernel::load(std::move(device), ptx(), "mk_open", "the kernel that opens a launch"));
   return std::unique_ptr<OpenKernel>(new OpenKernel(std::move(kernel)));
 }

@@ -1,9 +1,10 @@
 //===- OpenKernel.h - Opens a launch in front of its kernel -----*- C++ -*-===//
 //
-// In front of copies by copy engines (mkernel/ABI/Gpu.h): they may touch a peer once that is ready, and a
-// kernel on all SMs leaves no room for one beside it that would wait. One thread raises
-// `ready` at all peers and waits for theirs, within the launch's deadline. Then it writes the words that
-// copies bring to signals, which follow from the epoch. Where it fails it reports, and words stay as they are.
+// In front of copies by copy engines (mkernel/ABI/Gpu.h): they may touch a peer once that is ready,
+// and a kernel on all SMs leaves no room for one beside it that would wait. One thread raises
+// `ready` at all peers and waits for theirs, within the launch's deadline. Then it writes the words
+// that copies bring to signals, which follow from the epoch. Where it fails it reports, and words
+// stay as they are.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_OPENKERNEL_H

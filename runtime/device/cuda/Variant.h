@@ -34,8 +34,9 @@ public:
   /// that takes is made ready.
   bool takes(std::span<const Tensor> args);
   /// Loads its code and allocates what CTAs share, the first time; then describes the arguments
-  /// in its parameters: those of the last takes(), copied as that said. `timeline`: ParamBlock::fill.
-  /// `launch`: what is the same for all variants. `puts`: of roles of copy engines.
+  /// in its parameters: those of the last takes(), copied as that said. `timeline`:
+  /// ParamBlock::fill. `launch`: what is the same for all variants. `puts`: of roles of copy
+  /// engines.
   Status prepare(Context &context, const JobPlan &plan, std::span<const EnginePut> puts,
                  const std::function<Result<std::shared_ptr<const Module>>()> &load,
                  const mk_gpu_launch &launch, uint64_t timeline);
@@ -46,7 +47,8 @@ public:
   // What stands around each launch; a CUresult each. The context is current.
   int enqueueFront(StreamHandle stream) {
     int code = packing_.launch(stream);
-    return code || !hasCopies() ? code : engines_->enqueueFront(stream, block_.launch().deadline_ns);
+    return code || !hasCopies() ? code
+                                : engines_->enqueueFront(stream, block_.launch().deadline_ns);
   }
   int enqueueBehind(StreamHandle stream) const {
     return hasCopies() ? engines_->enqueueBehind(stream) : 0;

@@ -8,8 +8,8 @@ using namespace mk::rt;
 using namespace mk::rt::host;
 
 std::string RoleCalls::signalName(int32_t signal, int64_t index) const {
-  return elementName("signal", about_.signals[signal].name, job_.plan(self_).signals[signal].extents,
-                     index);
+  return elementName("signal", about_.signals[signal].name,
+                     job_.plan(self_).signals[signal].extents, index);
 }
 
 bool RoleCalls::refuse(const char *op) {
@@ -18,8 +18,7 @@ bool RoleCalls::refuse(const char *op) {
 
 void RoleCalls::failFault(int32_t fault, int32_t line) {
   bool division = fault == MK_FAULT_DIVISION;
-  fail(division ? "division" : "arithmetic",
-       faultText(about_, -1 - (int64_t(fault) << 32 | line)));
+  fail(division ? "division" : "arithmetic", faultText(about_, -1 - (int64_t(fault) << 32 | line)));
 }
 
 std::string RoleCalls::noRankText(int64_t rank) const {
@@ -39,16 +38,13 @@ bool RoleCalls::checkTarget(int64_t peer, int32_t signal, int64_t index) {
                               " elements (", shapeText(array.extents), "); index ", index,
                               " is out of range"));
   if (!about_.signals[signal].sys && peer != self_)
-    return fail("signal", str(signalName(signal, index),
-                              " has scope gpu and cannot be raised by rank ",
-                              self_, " on rank ", peer,
-                              ": declare it with scope sys"));
+    return fail("signal",
+                str(signalName(signal, index), " has scope gpu and cannot be raised by rank ",
+                    self_, " on rank ", peer, ": declare it with scope sys"));
   return true;
 }
 
-bool RoleCalls::outside(const Outside &what) {
-  return fail("bounds", outsideText(about_, what));
-}
+bool RoleCalls::outside(const Outside &what) { return fail("bounds", outsideText(about_, what)); }
 
 bool RoleCalls::extentOf(int32_t argument, int dim, int64_t rank, int64_t &extent) {
   if (argument < 0 || size_t(argument) >= about_.args.size())
@@ -60,7 +56,7 @@ bool RoleCalls::extentOf(int32_t argument, int dim, int64_t rank, int64_t &exten
 }
 
 bool RoleCalls::regionExists(const Place &place, int ndims, const int64_t *offsets,
-                       const int64_t *sizes, const int32_t *rows) {
+                             const int64_t *sizes, const int32_t *rows) {
   for (int d = 0; d < ndims; ++d)
     if (sizes[d] <= 0)
       return true;
@@ -68,12 +64,11 @@ bool RoleCalls::regionExists(const Place &place, int ndims, const int64_t *offse
     // Without sums, which might overflow.
     if (begin >= 0 && begin <= extent && size <= extent - begin)
       return true;
-    return outside({place.site, place.named, place.argument, d, begin, size, extent,
-                    place.rank});
+    return outside({place.site, place.named, place.argument, d, begin, size, extent, place.rank});
   };
   if (place.rank < 0 || place.rank >= int64_t(ranks_))
-    return fail("bounds", str(siteText(about_, place.site), " names rank ", place.rank,
-                              ", and ", noRankText(place.rank), ": correct the rank"));
+    return fail("bounds", str(siteText(about_, place.site), " names rank ", place.rank, ", and ",
+                              noRankText(place.rank), ": correct the rank"));
   bool some = !rows;
   for (int64_t i = 0; rows && i < sizes[0]; ++i)
     some |= rows[i] >= 0;

@@ -43,9 +43,9 @@ mk_thread.kernel @begin threads(384) cluster(1) params(512) shared(4096)
   // CHECK: arith.addi %{{.*}}, %c24_i64
   // CHECK: mk_thread.wait_word sys %{{.*}}, %{{.*}} count(%{{.*}}) element(%c0_i64) report(<kind = 10, role = -1, number = 0>)
   mk_thread.await_copied %e report(<kind = 10, role = -1, number = 0>)
-  // CHECK: mk_thread.load %{{.*}}, 28
-  // CHECK: arith.cmpi eq
-  // CHECK: arith.extui
+  // CHECK: arith.addi %{{.*}}, %c28_i64
+  // CHECK: %[[LAST_OPENED:.*]] = llvm.load
+  // CHECK: arith.cmpi eq, %[[LAST_OPENED]],
   %opened = mk_thread.opened %e
   // CHECK: arith.addi %{{.*}}, %c20_i64
   // CHECK: arith.muli %{{.*}}, %c2_i32
