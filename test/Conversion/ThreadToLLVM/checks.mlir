@@ -26,8 +26,8 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   // CHECK-SAME: FINE: }", "l,l,l,r,r,l,~{memory}"
   %j = mk_thread.check %g size(%c4) extent(%n) chosen(%w) rank(%g) when(%n, %w : i64, i32) least [1, 2]
       named(259) report(<kind = 13, role = 0, number = 4>)
-  // What has failed (10) in which role (2), without a branch.
-  // CHECK: setp.eq.b32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+1032], 522; }", "r,~{memory}"
+  // What has failed (11) in which role (2), without a branch.
+  // CHECK: setp.eq.b32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+1032], 523; }", "r,~{memory}"
   mk_thread.fail_unless %w report(<kind = 11, role = 2, number = 0>)
   // CHECK: ld.volatile.shared.b32 what, [mk_shared+1032]; setp.le.u32 some, what, 1; @some bra RIGHT;
   // CHECK-SAME: exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra KNOWN;
