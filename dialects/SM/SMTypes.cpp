@@ -180,7 +180,8 @@ int64_t mk_sm::countStoreParts(RankedTensorType tile, int64_t chunk) {
   if (tile.getRank() != 2)
     return 0;
   if (isa_and_nonnull<TransposedAttr>(tile.getEncoding()))
-    return tile.getDimSize(0) / countStoreRows(tile) * countStoreChunks(tile, chunk);
+    return llvm::divideCeil(tile.getDimSize(0), countStoreRows(tile)) *
+           countStoreChunks(tile, chunk);
   auto layout = dyn_cast_or_null<MmaAttr>(tile.getEncoding());
   if (!layout)
     return 0;
@@ -193,7 +194,7 @@ bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
   int64_t perChunk = chunk * 8 / tile.getElementTypeBitWidth();
   // A warpgroup has blocks of columns that are a chunk each.
   if (isa_and_nonnull<TransposedAttr>(tile.getEncoding()))
-    return perChunk == MmaAttr::kRows && tile.getDimSize(0) % countStoreRows(tile) == 0;
+    return perChunk == MmaAttr::kRows && (!adds || tile.getDimSize(0) % countStoreRows(tile) == 0);
   return columns % perChunk == 0 ||
          (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }

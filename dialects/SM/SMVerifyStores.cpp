@@ -45,7 +45,7 @@ LogicalResult StoreOp::verify() {
            << tile.getElementType() << ": use mk.store";
   mk::SmAttr sm = mk::getSm(*this);
   if (sm && transposed && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
-    return emitOpError() << "takes transposed tiles of 16-bit elements, and of up to "
+    return emitOpError() << "takes transposed tiles of 16-bit elements, and adds those of up to "
                          << MmaAttr::kRows << " rows or a multiple of them, not " << tile
                          << ": use mk.store";
   if (sm && !canStoreInChunks(tile, getAdd(), sm.getChunk()))

@@ -34,8 +34,10 @@ static std::string findObstacle(mk::StoreOp store) {
   bool adds = store.getReduction().has_value();
   bool inChunks = isMatrix && canStoreInChunks(type, adds, sm.getChunk());
   if (isa<TransposedAttr>(layout) && !inChunks)
-    return "transposed tiles leave through shared memory where their elements have 16 bits, and "
-           "their rows are at most 64 or a multiple of 64";
+    return llvm::formatv(
+        "transposed tiles leave through shared memory where their elements have 16 "
+        "bits, and where they are added their rows are at most {0} or a multiple of it",
+        MmaAttr::kRows);
   if (!isMatrix)
     return "its tile has not the layout of accumulators";
   if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))

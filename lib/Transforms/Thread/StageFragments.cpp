@@ -94,7 +94,8 @@ private:
   /// The first of a part's registers.
   int64_t firstOf(int64_t part) {
     int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
-    return transposed ? part % chunks * (m / 2) + block * (rows / 2) : block * (n / 2) + column / 2;
+    return transposed ? part % chunks * (m / 2) + std::min(block * rows, m - rows) / 2
+                      : block * (n / 2) + column / 2;
   }
   void fetch(int64_t part) {
     LoadAheadOp::create(e, number(firstOf(part), (transposed ? rows : columns) / 2),
@@ -183,6 +184,8 @@ void Staging::leave(Value part) {
     column = add(e, column, mul(e, group, groupColumns));
   Value source = add(e, base, mul(e, remU(e, part, op.getBuffers()), bufferBytes));
   Value row = mul(e, divU(e, part, chunks), rows);
+  if (transposed && m % rows)
+    row = minS(e, row, e.c32(m - rows));
   FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
   SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   auto send = [&] {

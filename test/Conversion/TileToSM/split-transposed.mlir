@@ -43,10 +43,10 @@ mk.kernel @epilogue on @mesh (
 
 // -----
 
-// Of 32 bits, or 72 rows: each thread stores what it holds.
+// Of 32 bits: each thread stores what it holds. Of 16 any number of rows goes through shared memory.
 // CHECK-LABEL: mk.role @direct
 // CHECK: mk.store {{.*}} : tensor<72x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>
-// CHECK: mk.store {{.*}} : tensor<72x64xbf16, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>
+// CHECK: mk_sm.store {{.*}} : tensor<72x64xbf16, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @direct on @mesh (
     in %a : memref<72x64xbf16> [72, 64], in %b : memref<64x64xbf16> [64, 64],

@@ -484,8 +484,25 @@ mk.kernel @transposed on @mesh (out %f : memref<16x64xf32> [16, 64]) {
     %out = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       %t = arith.constant dense<0.0> : tensor<16x64xf32, #acc>
-      // expected-error @+1 {{takes transposed tiles of 16-bit elements, and of up to 64 rows or a multiple of them, not 'tensor<16x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>': use mk.store}}
+      // expected-error @+1 {{takes transposed tiles of 16-bit elements, and adds those of up to 64 rows or a multiple of them, not 'tensor<16x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>': use mk.store}}
       mk_sm.store %t, %f[%c0, %c0] through %out : tensor<16x64xf32, #acc>, memref<16x64xf32>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// Parts that overlap would be added twice.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>
+mk.kernel @overlapping on @mesh (out %f : memref<72x64xbf16> [72, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<0.0> : tensor<72x64xbf16, #acc>
+      // expected-error @+1 {{takes transposed tiles of 16-bit elements, and adds those of up to 64 rows or a multiple of them, not 'tensor<72x64xbf16, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>': use mk.store}}
+      mk_sm.store %t, %f[%c0, %c0] add through %out : tensor<72x64xbf16, #acc>, memref<72x64xbf16>, !mk_sm.staging<2>
     }
   }
 }

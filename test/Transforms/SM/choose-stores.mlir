@@ -12,7 +12,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-NEXT: mk_sm.partition consumer
 mk.kernel @stores on @mesh dims(uniform K) (
     out %c : memref<?x?xf32> [K, K], out %i : memref<?x64xi32> [K, 64], out %l : memref<?xf32> [K],
-    inout %n : memref<?x24xf32> [K, 24], inout %m : memref<?x72xf32> [K, 72], out %t : memref<?x64xf32> [K, 64],
+    inout %n : memref<?x24xf32> [K, 24], inout %m : memref<?x72xf32> [K, 72], inout %u : memref<?x64xbf16> [K, 64], out %t : memref<?x64xf32> [K, 64],
     out %d : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64], scratch %p : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
@@ -43,8 +43,14 @@ mk.kernel @stores on @mesh dims(uniform K) (
       // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 72 columns are added and no multiple of 32}}
       mk.store %wide, %m[%c0, %c0] reduce(add) : tensor<64x72xf32, #acc>, memref<?x72xf32>
       %turned = mk.transpose %g : !tile -> tensor<64x64xf32, #mk_sm.transposed<of = #acc>>
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and their rows are at most 64 or a multiple of 64}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and where they are added their rows are at most 64 or a multiple of it}}
       mk.store %turned, %t[%c0, %c0] : tensor<64x64xf32, #mk_sm.transposed<of = #acc>>, memref<?x64xf32>
+      %more = arith.constant dense<0.0> : tensor<72x64xbf16, #mk_sm.transposed<of = #acc>>
+      // CHECK: mk_sm.store %{{.*}}, %u[%c0, %c0] through %[[STAGING]] :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %more, %u[%c0, %c0] : tensor<72x64xbf16, #mk_sm.transposed<of = #acc>>, memref<?x64xbf16>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: transposed tiles leave}}
+      mk.store %more, %u[%c0, %c0] reduce(add) : tensor<72x64xbf16, #mk_sm.transposed<of = #acc>>, memref<?x64xbf16>
     }
   }
 }
