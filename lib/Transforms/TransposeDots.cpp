@@ -10,6 +10,7 @@
 #include "mkernel/Analysis/Spread.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -38,20 +39,44 @@ static bool isFewRows(DotOp dot, MatrixUnitAttr unit) {
   return type.hasStaticShape() && isTransposed(unit, type.getDimSize(0), type.getDimSize(1));
 }
 
-/// Where the fold carries the tile; null if it does not.
-static FoldOp getCarrier(Value tile, unsigned &index) {
+/// One of the values that a fold or an scf.for carries.
+struct Carried {
+  Operation *loop = nullptr;
+  unsigned index = 0;
+
+  /// Their bodies have one argument in front of those that are carried.
+  Block &body() const { return loop->getRegion(0).front(); }
+  BlockArgument argument() const { return body().getArgument(1 + index); }
+  OpOperand &init() const {
+    if (auto fold = dyn_cast<FoldOp>(loop))
+      return fold.getInitsMutable()[index];
+    return cast<scf::ForOp>(loop).getInitArgsMutable()[index];
+  }
+  OpOperand &yielded() const { return body().getTerminator()->getOpOperand(index); }
+  OpResult result() const { return loop->getResult(index); }
+};
+
+/// Which value that a loop carries the tile is; no loop if it is none.
+static Carried findCarried(Value tile) {
   auto argument = dyn_cast<BlockArgument>(tile);
-  auto fold = argument ? dyn_cast<FoldOp>(argument.getOwner()->getParentOp()) : FoldOp();
-  if (!fold || argument.getArgNumber() == 0)
+  Operation *loop = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (!isa_and_nonnull<FoldOp, scf::ForOp>(loop) || argument.getArgNumber() == 0)
     return {};
-  index = argument.getArgNumber() - 1;
-  return fold;
+  return {loop, argument.getArgNumber() - 1};
 }
 
-/// Whether what the fold carries can be transposed: it begins with the same everywhere, and parts
-/// are not combined by a function of such tiles.
-static bool canCarryTransposed(FoldOp fold, unsigned index) {
-  return isSpread(fold.getInits()[index]) && !isa_and_nonnull<SymbolRefAttr>(fold.getCombineAttr());
+/// Whether what the loop carries can be transposed: it begins with the same everywhere, or with
+/// what a loop around it carries from one of its ends to the next, and parts are not combined by a
+/// function of such tiles.
+static bool canCarryTransposed(Carried carried) {
+  if (auto fold = dyn_cast<FoldOp>(carried.loop);
+      fold && isa_and_nonnull<SymbolRefAttr>(fold.getCombineAttr()))
+    return false;
+  Value init = carried.init().get();
+  Carried around = findCarried(init);
+  return isSpread(init) ||
+         (around.loop && around.loop == carried.loop->getParentOp() &&
+          around.yielded().get() == carried.result() && canCarryTransposed(around));
 }
 
 /// Whether it is a transposed tile that was computed, and not what a loop carries: only such
@@ -60,7 +85,7 @@ static bool isOfProduct(Value tile) {
   auto transpose = tile.getDefiningOp<TransposeOp>();
   Operation *source = transpose ? transpose.getSource().getDefiningOp() : nullptr;
   return source && !isSpread(transpose) && source->getBlock() == transpose->getBlock() &&
-         (isa<DotOp>(source) || OpTrait::hasElementwiseMappableTraits(source));
+         (isa<DotOp, FoldOp>(source) || OpTrait::hasElementwiseMappableTraits(source));
 }
 
 static Value makeTranspose(PatternRewriter &b, Location loc, Value tile) {
@@ -78,11 +103,10 @@ struct SwapOperands : OpRewritePattern<DotOp> {
     // The matrix unit takes its right operand from shared memory only.
     if (!dot.getLhs().getDefiningOp<LoadOp>() || !dot.getRhs().getDefiningOp<LoadOp>())
       return failure();
-    unsigned index = 0;
-    FoldOp carrier = getCarrier(dot.getAcc(), index);
-    bool follows = carrier && dot->getBlock() == &carrier.getBody().front() &&
-                   carrier.getBody().front().getTerminator()->getOperand(index) == dot.getResult();
-    if (!isSpread(dot.getAcc()) && !(follows && canCarryTransposed(carrier, index)))
+    Carried carried = findCarried(dot.getAcc());
+    bool follows = isa_and_nonnull<FoldOp>(carried.loop) && dot->getBlock() == &carried.body() &&
+                   carried.yielded().get() == dot.getResult();
+    if (!isSpread(dot.getAcc()) && !(follows && canCarryTransposed(carried)))
       return failure();
     mk_sm::passed(dot, kPass) << remark::add("computes {0} rows as columns",
                                              cast<RankedTensorType>(type).getDimSize(0));
@@ -150,15 +174,13 @@ struct SinkTranspose : RewritePattern {
         !isMatrix(op->getResult(0).getType()) || !isa<FoldOp>(op->getParentOp()))
       return failure();
     bool isAny = false;
-    Operation *yield = op->getBlock()->getTerminator();
     for (Value operand : op->getOperands()) {
-      unsigned index;
-      FoldOp carrier = getCarrier(operand, index);
+      Carried carried = findCarried(operand);
       bool isProduct = isOfProduct(operand);
       isAny |= isProduct;
       // What the fold carries follows where it is this that it yields.
-      bool follows = carrier == op->getParentOp() && canCarryTransposed(carrier, index) &&
-                     yield->getOperand(index) == op->getResult(0);
+      bool follows = carried.loop == op->getParentOp() && canCarryTransposed(carried) &&
+                     carried.yielded().get() == op->getResult(0);
       if (!isProduct && !isSpread(operand) && !follows)
         return failure();
     }
@@ -176,34 +198,34 @@ struct SinkTranspose : RewritePattern {
   }
 };
 
-/// A fold that yields what is transposed carries it as it was before.
-struct CarryTransposed : OpRewritePattern<FoldOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// A loop that yields what is transposed carries it as it was before.
+template <typename Loop> struct CarryTransposed : OpRewritePattern<Loop> {
+  using OpRewritePattern<Loop>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(FoldOp fold, PatternRewriter &b) const override {
-    Block &body = fold.getBody().front();
-    Operation *yield = body.getTerminator();
-    for (unsigned index = 0; index != fold.getInits().size(); ++index) {
-      auto result = yield->getOperand(index).getDefiningOp<TransposeOp>();
-      if (!isOfProduct(yield->getOperand(index)) || !isMatrix(fold.getInits()[index].getType()) ||
-          !canCarryTransposed(fold, index))
+  LogicalResult matchAndRewrite(Loop loop, PatternRewriter &b) const override {
+    for (unsigned index = 0; index != loop->getNumResults(); ++index) {
+      Carried carried = {loop, index};
+      OpOperand &yielded = carried.yielded();
+      if (!isOfProduct(yielded.get()) || !isMatrix(carried.result().getType()) ||
+          !canCarryTransposed(carried))
         continue;
-      Type before = result.getType();
-      BlockArgument argument = body.getArgument(1 + index);
-      b.setInsertionPoint(fold);
-      Value init = makeTranspose(b, fold.getLoc(), fold.getInits()[index]);
-      b.modifyOpInPlace(fold, [&] {
-        fold.getInitsMutable()[index].assign(init);
-        fold.getResult(index).setType(init.getType());
+      auto last = yielded.get().getDefiningOp<TransposeOp>();
+      Type before = last.getType();
+      BlockArgument argument = carried.argument();
+      b.setInsertionPoint(loop);
+      Value init = makeTranspose(b, loop.getLoc(), carried.init().get());
+      b.modifyOpInPlace(loop, [&] {
+        carried.init().set(init);
+        carried.result().setType(init.getType());
         argument.setType(init.getType());
       });
-      b.modifyOpInPlace(yield, [&] { yield->setOperand(index, result.getSource()); });
-      b.setInsertionPointToStart(&body);
-      auto inside = TransposeOp::create(b, fold.getLoc(), before, argument);
+      b.modifyOpInPlace(yielded.getOwner(), [&] { yielded.set(last.getSource()); });
+      b.setInsertionPointToStart(&carried.body());
+      auto inside = TransposeOp::create(b, loop.getLoc(), before, argument);
       b.replaceAllUsesExcept(argument, inside, inside);
-      b.setInsertionPointAfter(fold);
-      auto outside = TransposeOp::create(b, fold.getLoc(), before, fold.getResult(index));
-      b.replaceAllUsesExcept(fold.getResult(index), outside, outside);
+      b.setInsertionPointAfter(loop);
+      auto outside = TransposeOp::create(b, loop.getLoc(), before, carried.result());
+      b.replaceAllUsesExcept(carried.result(), outside, outside);
       return success();
     }
     return failure();
@@ -221,7 +243,9 @@ void mk::transposeDots(KernelOp kernel) {
     return;
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<SwapOperands>(kernel.getContext(), unit);
-  patterns.add<TransposeSpread, SinkTranspose, CarryTransposed>(kernel.getContext());
+  patterns
+      .add<TransposeSpread, SinkTranspose, CarryTransposed<FoldOp>, CarryTransposed<scf::ForOp>>(
+          kernel.getContext());
   // Each step leaves what is right: where they do not come to an end, that stays.
   GreedyRewriteConfig config;
   config.setMaxNumRewrites(kMostRewrites);

@@ -145,6 +145,55 @@ mk.kernel @folds on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %
 
 // -----
 
+// Loops around the fold carry the sum transposed, too, where each hands on what the one inside it leaves.
+// CHECK-LABEL: mk.kernel @nested
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x72xf32>
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[OUTER:.*]] = %[[ZERO]]) -> (tensor<128x72xf32>) {
+// CHECK: %[[IN:.*]] = mk.fold {{.*}} iter(%[[MIDDLE:.*]] = %[[OUTER]]) combine(add) : tensor<128x72xf32> {
+// CHECK: mk.fold {{.*}} iter(%{{.*}} = %[[MIDDLE]]) combine(add) : tensor<128x72xf32> {
+// CHECK: mk.dot {{.*}} : tensor<128x64xbf16>, tensor<72x64xbf16>, tensor<128x72xf32>
+// CHECK-NOT: mk.transpose
+// CHECK: scf.yield %[[IN]] : tensor<128x72xf32>
+// CHECK: mk.transpose %[[SUM]] : tensor<128x72xf32> -> tensor<72x128xf32>
+// CHECK-NOT: mk.transpose
+// What is read in between stays as it is.
+// CHECK: scf.for {{.*}} -> (tensor<72x128xf32>) {
+// CHECK: mk.dot {{.*}} : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @nested on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], out %c : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<72x128xf32>
+  mk.role @gemm ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<72x64xbf16>
+    %y = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    %sum = scf.for %i = %c0 to %M step %c1 iter_args(%outer = %zero) -> (tensor<72x128xf32>) {
+      %after = mk.fold (%j) in (%M) iter(%middle = %outer) combine(add) : tensor<72x128xf32> {
+        %inner = mk.fold (%k) in (%M) iter(%s = %middle) combine(add) : tensor<72x128xf32> {
+          // expected-remark @+1 {{mk-transpose-dots: passed: computes 72 rows as columns}}
+          %p = mk.dot %x, %y, %s transpose_b : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
+          mk.yield %p : tensor<72x128xf32>
+        }
+        mk.yield %inner : tensor<72x128xf32>
+      }
+      scf.yield %after : tensor<72x128xf32>
+    }
+    mk.store %sum, %c[%c0, %c0] : tensor<72x128xf32>, memref<?x?xf32>
+    %other = scf.for %i = %c0 to %M step %c1 iter_args(%outer = %zero) -> (tensor<72x128xf32>) {
+      %after = mk.fold (%j) in (%M) iter(%s = %outer) combine(add) : tensor<72x128xf32> {
+        // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+        %p = mk.dot %x, %y, %s transpose_b : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
+        mk.yield %p : tensor<72x128xf32>
+      }
+      %twice = arith.addf %after, %after : tensor<72x128xf32>
+      scf.yield %twice : tensor<72x128xf32>
+    }
+    mk.store %other, %c[%c0, %c0] : tensor<72x128xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
 // What places choose of two spread tiles is chosen by the other places: rows and columns of the set change places.
 // CHECK: #[[SET:.*]] = affine_set<(d0, d1)[s0] : (-d0 + s0 - 1 >= 0)>
 // CHECK-LABEL: mk.kernel @chosen
