@@ -26,7 +26,8 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
+  %tm = mk.param "TM" = 128
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 256]
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
@@ -84,7 +85,8 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
     in %b : memref<?x?xbf16> [K, N],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
+  %tm = mk.param "TM" = 128
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 256]
   %tn = mk.param "TN" = 256
       in [64, 96, 128, 160, 176, 192, 224, 256] // with rows of b along N others were measured to gain nothing
   %tk = mk.param "TK" = 64
@@ -142,7 +144,8 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
     in %b : memref<?x?xbf16> [K, N],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
+  %tm = mk.param "TM" = 128
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 256]
   %tn = mk.param "TN" = 256
       in [64, 96, 128, 160, 176, 192, 224, 256] // as in gemm_nn
   %tk = mk.param "TK" = 64
@@ -200,7 +203,8 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
+  %tm = mk.param "TM" = 128
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 256]
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64

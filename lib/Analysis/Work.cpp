@@ -1,6 +1,7 @@
 //===- Work.cpp - What a launch of a kernel has to do ---------------------===//
 #include "WorkCounter.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/StreamK.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
@@ -266,6 +267,18 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
   countArguments(work);
   work.isAlone = alone;
   return true;
+}
+
+bool mk::mayHold(RequireOp require, const NamedNumbers &sizes, const NamedNumbers &params) {
+  auto kernel = require->getParentOfType<KernelOp>();
+  return WorkNumbers(kernel, sizes, params).getIndex(require.getCondition()) != 0;
+}
+
+bool mk::mayMultiply(DotOp dot, const NamedNumbers &params) {
+  NamedNumbers none;
+  auto shape = WorkNumbers(dot->getParentOfType<KernelOp>(), none, params).getShape(dot.getType());
+  MatrixUnitAttr unit = getSm(dot).getMatrixUnit();
+  return !shape || (*shape)[isTransposed(unit, (*shape)[0], (*shape)[1])] % unit.getRows() == 0;
 }
 
 std::optional<KernelWork> mk::countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,

@@ -58,6 +58,13 @@ std::optional<int64_t> WorkNumbers::countRanks(ArrayAttr axes) {
 }
 
 std::optional<int64_t> WorkNumbers::getShard(unsigned arg, unsigned dim) {
+  auto [it, isNew] = shards.try_emplace({arg, dim});
+  if (isNew)
+    it->second = computeShard(arg, dim);
+  return it->second;
+}
+
+std::optional<int64_t> WorkNumbers::computeShard(unsigned arg, unsigned dim) {
   SmallVector<AffineExpr> dims, symbols;
   MLIRContext *context = kernel.getContext();
   // What is not known stays a symbol.

@@ -40,10 +40,13 @@ public:
   std::optional<double> countTrips(Operation *loop);
 
 private:
+  std::optional<int64_t> computeShard(unsigned arg, unsigned dim);
+
   KernelOp kernel;
   const NamedNumbers &sizes, &params;
   llvm::StringMap<int64_t> ctasOf; // of roles
   SmallVector<Operation *> known;  // whose results are not to be known from the IR alone
+  llvm::SmallDenseMap<std::pair<unsigned, unsigned>, std::optional<int64_t>> shards;
   IndexEvaluator numbers;
 };
 

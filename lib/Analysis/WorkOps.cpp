@@ -80,17 +80,22 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
   return true;
 }
 
-/// Tiles leave in chunks of their rows, also where the last one is not full: by how much that is
-/// more.
+/// Tiles leave in chunks of their rows, also where the last one is not full, and those that are
+/// computed transposed in blocks of rows, of which the last one overlaps: by how much that is more.
 double WorkCounter::countChunks(Type tile) {
   auto shape = numbers.getShape(tile);
   if (!shape || shape->size() != 2)
     return 1;
   int64_t bits = std::max(8u, cast<RankedTensorType>(tile).getElementTypeBitWidth());
   double chunks = double((*shape)[1]) * bits / (8 * chunk);
-  auto parts = llvm::divideCeil((*shape)[0], unit.getRows()) * int64_t(std::ceil(chunks));
+  int64_t rows = (*shape)[0];
+  auto parts = llvm::divideCeil(rows, unit.getRows()) * int64_t(std::ceil(chunks));
   current->storeParts = std::max<int64_t>(current->storeParts, parts);
-  return chunks > 1 ? std::ceil(chunks) / chunks : 1;
+  double more = chunks > 1 ? std::ceil(chunks) / chunks : 1;
+  if (rows <= unit.getRows() || rows % unit.getRows() == 0)
+    return more;
+  current->overlaps = true;
+  return more * llvm::alignTo(rows, unit.getRows()) / rows;
 }
 
 /// Whether tiles of an argument come from a copy of it that is made in front of the launch.

@@ -18,6 +18,8 @@ static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 /// So do clusters of more than two CTAs, which start only where so many SMs beside each other are
 /// free: they have to be faster by this share.
 static constexpr double kCrowded = 0.02;
+/// And tiles that are stored in parts that overlap: a part of such takes longer than another.
+static constexpr double kOverlapping = 0.03;
 
 namespace {
 /// A copy of a module whose kernel is as the counter of work wants it.
@@ -67,6 +69,14 @@ public:
     return true;
   }
 
+  /// Whether a requirement may hold, or a product be computed, with `params` beside what is given.
+  bool mayBe(Operation *op, const NamedNumbers &params) {
+    NamedNumbers all = given;
+    all.insert(params.begin(), params.end());
+    auto require = dyn_cast<RequireOp>(op);
+    return require ? mayHold(require, sizes, all) : mayMultiply(cast<DotOp>(op), all);
+  }
+
   /// Of parameters that nobody gave.
   ParamChoices getOpenChoices() {
     ParamChoices choices = listChoices(kernel());
@@ -84,8 +94,9 @@ private:
 /// Times of bursts and of steady use count alike.
 static double getScore(const ModelChoice &choice) {
   bool crowded = llvm::any_of(choice.work.loops, [](const LoopWork &l) { return l.cluster > 2; });
+  bool overlaps = llvm::any_of(choice.work.loops, [](const LoopWork &l) { return l.overlaps; });
   return std::sqrt(choice.prediction->burst * choice.prediction->steady) *
-         (crowded ? 1 + kCrowded : 1);
+         (crowded ? 1 + kCrowded : 1) * (overlaps ? 1 + kOverlapping : 1);
 }
 
 static double countCopies(const KernelWork &work) {
@@ -105,38 +116,118 @@ static bool isBetter(const ModelChoice &candidate, const ModelChoice &best) {
          (ratio <= 1 + kAlike && countCopies(candidate.work) < countCopies(best.work));
 }
 
+/// The parameters that a value follows from.
+static void findParams(Value value, llvm::SmallSetVector<StringRef, 4> &params) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto param = dyn_cast<ParamOp>(op))
+    params.insert(param.getName());
+  for (Value operand : op->getOperands())
+    findParams(operand, params);
+}
+
+/// Those that are extents of a tile.
+static void findExtents(RankedTensorType tile, llvm::SmallSetVector<StringRef, 4> &params) {
+  if (auto extents = dyn_cast_or_null<ExtentsAttr>(tile.getEncoding()))
+    for (StringAttr name : extents.getNames())
+      params.insert(name.getValue());
+}
+
+namespace {
+/// Goes through all combinations of choices, the first parameter's fastest. Those that violate a
+/// requirement, or that have a product which no instruction computes, are left out as soon as the
+/// parameters are chosen that this follows from, and that is found out once for each combination of
+/// these.
+class Combinations {
+public:
+  Combinations(Model &model, ArrayRef<ParamChoices::value_type> choices)
+      : model(model), choices(choices), rules(choices.size()) {
+    model.kernel().walk([&](Operation *op) {
+      Rule rule{op, {}, {}};
+      if (auto require = dyn_cast<RequireOp>(op))
+        findParams(require.getCondition(), rule.params);
+      else if (auto dot = dyn_cast<DotOp>(op))
+        findExtents(cast<RankedTensorType>(dot.getType()), rule.params);
+      auto last = llvm::find_if(
+          choices, [&](const auto &choice) { return rule.params.contains(choice.first); });
+      if (last != choices.end())
+        rules[last - choices.begin()].push_back(std::move(rule));
+    });
+  }
+
+  /// Until `body` returns false.
+  void visit(function_ref<bool(const NamedNumbers &)> body) { visit(choices.size(), body); }
+
+private:
+  struct Rule {
+    Operation *op;
+    llvm::SmallSetVector<StringRef, 4> params;
+    std::map<SmallVector<int64_t>, bool> known; // by the values of these
+  };
+
+  bool mayBe(Rule &rule) {
+    SmallVector<int64_t> values;
+    for (StringRef param : rule.params)
+      if (auto it = set.find(param.str()); it != set.end())
+        values.push_back(it->second);
+    auto [it, isNew] = rule.known.try_emplace(values);
+    if (isNew)
+      it->second = model.mayBe(rule.op, set);
+    return it->second;
+  }
+
+  /// The last ones are chosen, but for `open`.
+  bool visit(size_t open, function_ref<bool(const NamedNumbers &)> body) {
+    if (open == 0)
+      return body(set);
+    const auto &[name, values] = choices[open - 1];
+    bool goesOn = true;
+    for (int64_t value : values) {
+      set[name] = value;
+      if (llvm::all_of(rules[open - 1], [&](Rule &rule) { return mayBe(rule); }))
+        goesOn = visit(open - 1, body);
+      if (!goesOn)
+        break;
+    }
+    set.erase(name);
+    return goesOn;
+  }
+
+  Model &model;
+  ArrayRef<ParamChoices::value_type> choices;
+  std::vector<SmallVector<Rule, 0>> rules; // by the parameter that is chosen last
+  NamedNumbers set;
+};
+} // namespace
+
 static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) {
   const ParamChoices choices = model.getOpenChoices();
   if (choices.empty())
     return;
-  double combinations = 1;
-  for (const auto &choice : choices)
-    combinations *= choice.second.size();
-  if (combinations > kMostCombinations) {
-    result.why =
-        llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
-                      static_cast<int64_t>(combinations), kMostCombinations);
+  Combinations combinations(model, choices);
+  int64_t count = 0;
+  combinations.visit([&](const NamedNumbers &) { return ++count <= kMostCombinations; });
+  if (count > kMostCombinations) {
+    result.why = llvm::formatv("its parameters have more than {0} combinations: list fewer choices",
+                               kMostCombinations);
     return;
   }
   // From what there is: measured nearby, or the defaults.
   ModelChoice first, best, candidate;
   bool mayStay = model.predict(near, /*mustFit=*/true, first);
-  for (int64_t number = 0; number != combinations; ++number) {
-    candidate.set.clear();
-    int64_t rest = number;
-    for (const auto &[name, values] : choices) {
-      candidate.set[name] = values[rest % values.size()];
-      rest /= values.size();
-    }
-    if (model.predict(candidate.set, /*mustFit=*/true, candidate) && isBetter(candidate, best))
+  combinations.visit([&](const NamedNumbers &set) {
+    candidate.set = set;
+    if (model.predict(set, /*mustFit=*/true, candidate) && isBetter(candidate, best))
       best = candidate;
-  }
+    return true;
+  });
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
   if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first)))
     best = std::move(first);
   if (!best.prediction)
     return;
-  best.compared = combinations;
+  best.compared = count;
   result = std::move(best);
 }
 

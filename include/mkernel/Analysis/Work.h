@@ -63,6 +63,9 @@ struct LoopWork {
   /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
   /// stored.
   int64_t storeParts = 0;
+  /// Whether tiles are stored in parts of which the last two overlap: of more rows than an
+  /// instruction has, computed transposed.
+  bool overlaps = false;
 };
 
 struct KernelWork {
@@ -80,6 +83,12 @@ using NamedNumbers = std::map<std::string, int64_t>;
 /// launch: `why` then has the reason. Helper functions have to be inlined, axes bound.
 std::optional<KernelWork> countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,
                                     const NamedNumbers &params, std::string &why);
+
+/// Whether the requirement holds with these sizes and parameters, as far as they say.
+bool mayHold(RequireOp require, const NamedNumbers &sizes, const NamedNumbers &params);
+/// Whether the matrix unit has instructions for the product's extents with these parameters, as far
+/// as they say; it may be computed transposed.
+bool mayMultiply(DotOp dot, const NamedNumbers &params);
 
 } // namespace mlir::mk
 
