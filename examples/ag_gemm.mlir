@@ -5,7 +5,7 @@
 // node and forwards there what arrives from other nodes (@push): all CTAs do so beside
 // the products, a piece each, or a whole block across a network; or, in one node, copy engines push them (@copy). Meanwhile @gemm starts on the own rows and
 // goes on with blocks of TM rows of other ranks in the order in which they come, a block of each rank in turn, those of
-// the node first: as soon as a block is there, or its first columns.
+// the node first, or, from copy engines, one rank after the other: as soon as a block is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
 // together; SCHEDULE, 1 where CTAs draw them, 0 where they are dealt out; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
@@ -142,12 +142,12 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   // To the other ranks of the node.
   mk.role @copy ctas(engines) {
-    mk.foreach (%i) in (%copied_chunks) {
-      %r, %rows, %at = func.call @block(%me, %i, %chunk_rows, %shard, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        mk.foreach_peer (%p) along gpu {
+    mk.foreach_peer (%p) along gpu {
+      mk.foreach (%i) in (%copied_chunks) {
+        %r, %rows, %at = func.call @block(%me, %i, %chunk_rows, %shard, %M)
+            : (index, index, index, index, index) -> (index, index, index)
+        %some = arith.cmpi sgt, %rows, %c0 : index
+        scf.if %some {
           mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i, %c0] : !rows to !rows, !ready
         }
       }
@@ -198,7 +198,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     %all_blocks = arith.muli %world, %blocks : index
     mk.foreach (%q, %n) in (%all_blocks, %column_tiles)
         schedule(param SCHEDULE) order(raster = RASTER, own = first) own(%c0, %blocks) {
-      %s, %i = func.call @in_order(%q, %blocks) : (index, index) -> (index, index)
+      %s, %i = func.call @in_order(%q, %blocks, %by_engines) : (index, index, i1) -> (index, index)
       %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
@@ -244,8 +244,9 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 }
 
 // The %q-th block in the order in which they come: own ones, one of each other rank of the node in turn, then one of each
-// rank of other nodes. Its rank, and its number there.
-func.func private @in_order(%q: index, %blocks: index) -> (index, index) {
+// rank of other nodes; by copy engines, which serve one rank after the other, all of the rank in front, then all of the
+// one in front of that. Its rank, and its number there.
+func.func private @in_order(%q: index, %blocks: index, %by_engines: i1) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %me = mk.rank
@@ -258,9 +259,15 @@ func.func private @in_order(%q: index, %blocks: index) -> (index, index) {
   %past_own = arith.subi %q, %blocks : index
   %gpus_less = arith.subi %gpus, %c1 : index
   %near = arith.maxui %gpus_less, %c1 : index
-  %near_block = arith.divui %past_own, %near : index
+  %near_block_ = arith.divui %past_own, %near : index
   %turn = arith.remui %past_own, %near : index
-  %step = arith.addi %turn, %c1 : index
+  %step_ = arith.addi %turn, %c1 : index
+  %many = arith.maxui %blocks, %c1 : index
+  %ranks_back = arith.divui %q, %many : index
+  %rank_step = arith.subi %gpus, %ranks_back : index
+  %rank_block = arith.remui %q, %many : index
+  %near_block = arith.select %by_engines, %rank_block, %near_block_ : index
+  %step = arith.select %by_engines, %rank_step, %step_ : index
 
   %near_blocks = arith.muli %gpus, %blocks : index
   %past_near = arith.subi %q, %near_blocks : index

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
@@ -16,19 +15,17 @@ bool Engines::areNeeded(const Metadata &metadata) {
 Result<std::unique_ptr<Engines>> Engines::create(std::shared_ptr<Gpu> gpu) {
   std::unique_ptr<Engines> engines(new Engines(gpu));
   MK_ASSIGN(engines->open_, OpenKernel::load(gpu));
+  MK_ASSIGN(engines->stream_, Stream::create(gpu));
   MK_TRY(engines->createEvent(engines->opened_));
-  MK_TRY(engines->createEvent(engines->all_));
+  MK_TRY(engines->createEvent(engines->copied_));
   return engines;
 }
 
 Engines::~Engines() {
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
-  for (Branch &branch : branches_) {
-    branch.stream = Stream();
-    driver.eventDestroy(branch.done);
-  }
-  for (EventHandle event : {opened_, all_})
+  stream_ = Stream();
+  for (EventHandle event : {opened_, copied_})
     if (event)
       driver.eventDestroy(event);
 }
@@ -71,23 +68,12 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
                         "cuMemcpyHtoDAsync"));
     MK_TRY(driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize"));
   }
-  copied_ = launch.control + offsetof(mk_gpu_control, copied);
+  copiedWord_ = launch.control + offsetof(mk_gpu_control, copied);
   params_ = {launch.control,         launch.report, launch.job_abort,  0,
              launch.heaps,           ready,         memory_.address(), memory_.address() + valuesAt,
              uint32_t(words.size()), launch.rank,   launch.world,      0};
 
-  for (Branch &branch : branches_)
-    branch.steps.clear();
-  std::map<uint32_t, size_t> branchOf; // by peer
-  auto branchTo = [&](uint32_t peer) -> Result<Branch *> {
-    size_t i = branchOf.try_emplace(peer, branchOf.size()).first->second;
-    if (i == branches_.size()) {
-      branches_.emplace_back();
-      MK_ASSIGN(branches_[i].stream, Stream::create(gpu_));
-      MK_TRY(createEvent(branches_[i].done));
-    }
-    return &branches_[i];
-  };
+  steps_.clear();
   for (size_t i = 0; i < puts.size(); ++i) {
     const EnginePut &put = puts[i];
     Step step{put.copies, 0, 0};
@@ -98,10 +84,8 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
                                                  put.peer, reinterpret_cast<const void *>(own)));
       step.from = params_.values + 4 * wordOfPut[i];
     }
-    MK_ASSIGN(Branch * branch, branchTo(put.peer));
-    branch->steps.push_back(std::move(step));
+    steps_.push_back(std::move(step));
   }
-  copies_ = !puts.empty();
   return Status::ok();
 }
 
@@ -137,27 +121,15 @@ int Engines::enqueueFront(StreamHandle stream, uint64_t deadline) const {
       code = call();
   };
   then([&] { return driver.eventRecord(opened_, stream); });
-  for (const Branch &branch : branches_)
-    then([&] { return driver.streamWaitEvent(branch.stream.handle(), opened_, 0); });
-  // In turn, so that all links begin at once.
-  size_t most = 0;
-  for (const Branch &branch : branches_)
-    most = std::max(most, branch.steps.size());
-  for (size_t i = 0; i < most; ++i)
-    for (const Branch &branch : branches_)
-      if (i < branch.steps.size())
-        then([&] { return enqueue(branch.steps[i], branch.stream.handle()); });
-  // They all end in the first one.
-  StreamHandle first = branches_.front().stream.handle();
-  for (const Branch &branch : std::span(branches_).subspan(1)) {
-    then([&] { return driver.eventRecord(branch.done, branch.stream.handle()); });
-    then([&] { return driver.streamWaitEvent(first, branch.done, 0); });
-  }
-  then([&] { return driver.memcpyDtoDAsync(copied_, params_.values, 4, first); });
-  then([&] { return driver.eventRecord(all_, first); });
+  StreamHandle copies = stream_.handle();
+  then([&] { return driver.streamWaitEvent(copies, opened_, 0); });
+  for (const Step &step : steps_)
+    then([&] { return enqueue(step, copies); });
+  then([&] { return driver.memcpyDtoDAsync(copiedWord_, params_.values, 4, copies); });
+  then([&] { return driver.eventRecord(copied_, copies); });
   return code;
 }
 
 int Engines::enqueueBehind(StreamHandle stream) const {
-  return gpu_->driver().streamWaitEvent(stream, all_, 0);
+  return gpu_->driver().streamWaitEvent(stream, copied_, 0);
 }

@@ -1,8 +1,10 @@
 //===- Engines.h - Copies by copy engines beside a kernel -------*- C++ -*-===//
 //
 // What a launch of a kernel with roles of copy engines enqueues around it (mkernel/ABI/Gpu.h): the
-// kernel that opens the launch in front; copies, for each peer in a stream of its own; and behind
-// the kernel that its stream waits for them. All of it can be captured.
+// kernel that opens the launch in front; copies, in a stream of their own; and behind the kernel
+// that its stream waits for them. All of it can be captured. Copies have the order in which the
+// roles put: one engine fills a GPU's links, and with several at work, one for each peer, all links
+// are shared by all and what is needed first comes late.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
@@ -32,21 +34,16 @@ public:
                  const mk_gpu_launch &launch);
 
   /// Whether launches copy anything. Else nothing stands around them.
-  bool copies() const { return copies_; }
+  bool copies() const { return !steps_.empty(); }
 
   // A CUresult each. The context is current.
   int enqueueFront(StreamHandle stream, uint64_t deadline) const;
   int enqueueBehind(StreamHandle stream) const;
 
 private:
-  struct Step { // in a branch: what one put copies, and its arrival
+  struct Step { // what one put copies, and its arrival
     std::vector<EnginePut::Copy> copies;
     uint64_t to = 0, from = 0; // of the arrival's word; 0: none
-  };
-  struct Branch {
-    Stream stream;
-    EventHandle done = nullptr;
-    std::vector<Step> steps;
   };
 
   explicit Engines(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -57,10 +54,10 @@ private:
   std::unique_ptr<OpenKernel> open_;
   OpenParams params_;
   DeviceMemory memory_; // of words
-  uint64_t copied_ = 0; // address of mk_gpu_control::copied
-  bool copies_ = false;
-  std::vector<Branch> branches_; // by peers that are put to
-  EventHandle opened_ = nullptr, all_ = nullptr;
+  uint64_t copiedWord_ = 0; // address of mk_gpu_control::copied
+  Stream stream_;
+  std::vector<Step> steps_;
+  EventHandle opened_ = nullptr, copied_ = nullptr;
 };
 
 } // namespace mk::rt::cuda
