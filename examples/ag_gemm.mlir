@@ -31,7 +31,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %true = arith.constant true
-  %tm = mk.param "TM" = 128 in [128, 256]
+  %tm = mk.param "TM" = 128 in [128, 136, 144, 152, 160, 168, 176, 184, 200, 256]
   %tn = mk.param "TN" = 256 in [192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 16
