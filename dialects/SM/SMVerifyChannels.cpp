@@ -161,8 +161,9 @@ StringRef MulticastOp::getObstacle(mk::PutOp put) {
     return "is not in a mover, whose lanes hold what they load";
   if (put.getReduction() || put.getRows())
     return "adds, or has listed rows, which go one by one";
+  // A kernel on no mesh is an error that is said elsewhere.
   mk::MeshOp mesh = put->getParentOfType<mk::KernelOp>().getMeshOp();
-  if (mesh.hasNet() && put.getVia() != mk::LinkKind::Link)
+  if (mesh && mesh.hasNet() && put.getVia() != mk::LinkKind::Link)
     return "may cross a network";
   return {};
 }

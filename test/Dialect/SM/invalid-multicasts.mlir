@@ -91,3 +91,22 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : !part [M, 64] split [(node, gpu),
     }
   }
 }
+
+// -----
+
+// What is wrong around it is said, too.
+!part = memref<?x?xbf16, #mk.symmetric>
+// expected-error @+1 {{op @k runs on @mesh, which does not exist: declare mk.mesh @mesh (...)}}
+mk.kernel @k on @mesh dims(uniform M) (in %a : !part [M, 64], scratch %b : !part [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @push ctas(2 beside @work) {
+    mk_sm.partition mover warps(1) registers(56) {
+      mk_sm.multicast also(%c0) {
+        mk.put %a[%c0, %c0][%c1, %M] to %b[%c0, %c0] on %c1 : !part to !part
+      }
+    }
+  }
+  mk.role @work ctas(2) {
+  }
+}
