@@ -3,6 +3,7 @@
 #define MKERNEL_TARGET_COMMON_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Passes/OptimizationLevel.h"
 #include "llvm/Support/JSON.h"
 
 #include <memory>
@@ -24,11 +25,12 @@ void setLlvmOption(StringRef name, StringRef value);
 /// process.
 void collectProblems(llvm::LLVMContext &context, std::string &problems);
 
-/// From the LLVM dialect to LLVM IR, optimised for the machine. `adjust` says what the dialect
-/// does not.
+/// From the LLVM dialect to LLVM IR, optimised for the machine by LLVM's default pipeline at that
+/// level. `adjust` says what the dialect does not.
 FailureOr<std::unique_ptr<llvm::Module>>
 translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust);
+                llvm::OptimizationLevel level, bool vectorizes,
+                llvm::function_ref<void(llvm::Module &)> adjust);
 
 /// Removes the constant string `name` of a module in the LLVM dialect and gives
 /// the JSON object in it. An error says that it is missing, with what it

@@ -11,8 +11,8 @@
 
 using namespace mlir;
 
-/// LLVM's default pipeline at -O3.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool vectorizes) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     llvm::OptimizationLevel level, bool vectorizes) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = vectorizes;
   llvm::LoopAnalysisManager loops;
@@ -25,7 +25,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ve
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
 void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
@@ -42,7 +42,8 @@ void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
 
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                    bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust) {
+                    llvm::OptimizationLevel level, bool vectorizes,
+                    llvm::function_ref<void(llvm::Module &)> adjust) {
   // Known before the translation, which writes the alignment of each access.
   llvm::DataLayout layout = machine.createDataLayout();
   module->setAttr("llvm.data_layout",
@@ -59,6 +60,6 @@ mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMCon
   llvm::raw_string_ostream os(problems);
   if (llvm::verifyModule(*translated, &os))
     return module.emitError("gives invalid LLVM IR: ") << problems;
-  optimize(*translated, machine, vectorizes);
+  optimize(*translated, machine, level, vectorizes);
   return translated;
 }

@@ -108,8 +108,9 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateHostModule(ModuleOp module, const HostCpu &cpu, llvm::LLVMContext &context) {
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
-  return translateModule(module, *machine, context, /*vectorizes=*/true,
-                         [&](llvm::Module &translated) {
+  // -O3 takes twice as long for large kernels, whose code is not faster.
+  return translateModule(module, *machine, context, llvm::OptimizationLevel::O2,
+                         /*vectorizes=*/true, [&](llvm::Module &translated) {
                            translated.setPICLevel(llvm::PICLevel::BigPIC);
                            setAttributes(translated, cpu);
                          });

@@ -63,7 +63,8 @@ translate(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &cont
       op.setLoopAnnotationAttr(loop);
   });
   // A thread has no vectors.
-  return mk::translateModule(module, machine, context, /*vectorizes=*/false, mk::markConvergent);
+  return mk::translateModule(module, machine, context, llvm::OptimizationLevel::O3,
+                             /*vectorizes=*/false, mk::markConvergent);
 }
 
 FailureOr<std::unique_ptr<llvm::Module>> mk::translateDeviceModule(ModuleOp module,
