@@ -10,7 +10,7 @@
 // what they share (not by tickets; 4 tiles at most); RASTER, how many rows of such
 // groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the
 // last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together, each a part of K (with
-// SCHEDULE 0, TEAMS 1; TN is a multiple of 8 CLUSTER_K); TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
+// SCHEDULE 0, TEAMS 1; TN, or TM where that is no multiple of 64, is a multiple of 8 CLUSTER_K); TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
 // (with SCHEDULE 0), 1: all share each tile.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>

@@ -136,6 +136,7 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   counted.clear();
   work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
       work.storeParts = 0;
+  work.overlaps = false;
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;

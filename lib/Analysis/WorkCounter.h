@@ -44,7 +44,7 @@ private:
   bool countOp(Operation *op, double times, bool inner);
   bool countDot(DotOp dot, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
-  double countChunks(Type tile);
+  double countChunks(mk::StoreOp store);
   bool isPacked(Value buffer);
   bool beginsAtMultiples(LoadOp load, bool packs, int64_t bytes);
   void addCopies(LoadOp load, double bytes, Work &work);

@@ -82,7 +82,8 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
 
 /// Tiles leave in chunks of their rows, also where the last one is not full, and those that are
 /// computed transposed in blocks of rows, of which the last one overlaps: by how much that is more.
-double WorkCounter::countChunks(Type tile) {
+double WorkCounter::countChunks(mk::StoreOp store) {
+  Type tile = store.getTile().getType();
   auto shape = numbers.getShape(tile);
   if (!shape || shape->size() != 2)
     return 1;
@@ -92,7 +93,9 @@ double WorkCounter::countChunks(Type tile) {
   auto parts = llvm::divideCeil(rows, unit.getRows()) * int64_t(std::ceil(chunks));
   current->storeParts = std::max<int64_t>(current->storeParts, parts);
   double more = chunks > 1 ? std::ceil(chunks) / chunks : 1;
-  if (rows <= unit.getRows() || rows % unit.getRows() == 0)
+  // Threads store others as they hold them.
+  if (!current->rows || bits != 16 || store.getReduction() || rows <= unit.getRows() ||
+      rows % unit.getRows() == 0)
     return more;
   current->overlaps = true;
   return more * llvm::alignTo(rows, unit.getRows()) / rows;
@@ -227,7 +230,7 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
     if (!bytes)
       return giveUp(op, kUnknownExtents);
     alone &= !store.getPeer();
-    work.stores += times * *bytes * countChunks(store.getTile().getType());
+    work.stores += times * *bytes * countChunks(store);
     return true;
   }
   if (auto dot = dyn_cast<DotOp>(op))

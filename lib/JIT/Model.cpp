@@ -9,18 +9,19 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// More combinations than these would take longer than the compilation.
-static constexpr int64_t kMostCombinations = 32768;
+/// More combinations than these would take longer than the compilation, and so would more values
+/// that are tried on the way to these.
+static constexpr int64_t kMostCombinations = 32768, kMostTried = 16 * kMostCombinations;
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby; times that differ by less than the last one are alike. These say
 /// how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
-/// So do clusters of more than two CTAs, which start only where so many SMs beside each other are
-/// free: they have to be faster by this share.
+/// Clusters of more than two CTAs start only where so many SMs beside each other are free: they
+/// have to be faster by this share.
 static constexpr double kCrowded = 0.02;
-/// And tiles that are stored in parts that overlap: by this share, or so many milliseconds where
-/// that is less. Of 52 shapes for which they were predicted to be faster, most of those that were
-/// slower had gained less than this.
+/// Tiles that are stored in parts that overlap have to be faster by this share, or by so many
+/// milliseconds where that is less. Of 52 shapes for which they were predicted to be faster, most
+/// of those that were slower had gained less than this.
 static constexpr double kOverlapping = 0.03, kOverlappingMs = 0.001;
 
 namespace {
@@ -120,22 +121,31 @@ static bool isBetter(const ModelChoice &candidate, const ModelChoice &best) {
          (ratio <= 1 + kAlike && countCopies(candidate.work) < countCopies(best.work));
 }
 
-/// The parameters that a value follows from.
-static void findParams(Value value, llvm::SmallSetVector<StringRef, 4> &params) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return;
-  if (auto param = dyn_cast<ParamOp>(op))
-    params.insert(param.getName());
-  for (Value operand : op->getOperands())
-    findParams(operand, params);
+/// Parameters that values follow from, also by way of another parameter's default.
+using ParamNames = llvm::SmallSetVector<StringRef, 4>;
+
+static ParamNames findParams(SmallVector<Value> values) {
+  ParamNames params;
+  DenseSet<Operation *> seen;
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (auto param = dyn_cast<ParamOp>(op))
+      params.insert(param.getName());
+    llvm::append_range(values, op->getOperands());
+  }
+  return params;
 }
 
 /// Those that are extents of a tile.
-static void findExtents(RankedTensorType tile, llvm::SmallSetVector<StringRef, 4> &params) {
+static SmallVector<Value> getExtents(RankedTensorType tile, KernelOp kernel) {
+  SmallVector<Value> values;
   if (auto extents = dyn_cast_or_null<ExtentsAttr>(tile.getEncoding()))
-    for (StringAttr name : extents.getNames())
-      params.insert(name.getValue());
+    for (ParamOp param : kernel.getBody().getOps<ParamOp>())
+      if (llvm::is_contained(extents.getNames(), param.getNameAttr()))
+        values.push_back(param.getValue());
+  return values;
 }
 
 namespace {
@@ -148,11 +158,13 @@ public:
   Combinations(Model &model, ArrayRef<ParamChoices::value_type> choices)
       : model(model), choices(choices), rules(choices.size()) {
     model.kernel().walk([&](Operation *op) {
-      Rule rule{op, {}, {}};
+      SmallVector<Value> values;
       if (auto require = dyn_cast<RequireOp>(op))
-        findParams(require.getCondition(), rule.params);
+        values.push_back(require.getCondition());
       else if (auto dot = dyn_cast<DotOp>(op))
-        findExtents(cast<RankedTensorType>(dot.getType()), rule.params);
+        values = getExtents(cast<RankedTensorType>(dot.getType()), model.kernel());
+      Rule rule{op, findParams(std::move(values)), {}};
+      // The first one in the list is chosen last.
       auto last = llvm::find_if(
           choices, [&](const auto &choice) { return rule.params.contains(choice.first); });
       if (last != choices.end())
@@ -160,13 +172,17 @@ public:
     });
   }
 
-  /// Until `body` returns false.
-  void visit(function_ref<bool(const NamedNumbers &)> body) { visit(choices.size(), body); }
+  /// Until `body` returns false, or so many values have been tried that what is left is of no
+  /// interest. Whether it went through all.
+  bool visit(function_ref<bool(const NamedNumbers &)> body) {
+    tried = 0;
+    return visit(choices.size(), body);
+  }
 
 private:
   struct Rule {
     Operation *op;
-    llvm::SmallSetVector<StringRef, 4> params;
+    ParamNames params;
     std::map<SmallVector<int64_t>, bool> known; // by the values of these
   };
 
@@ -189,6 +205,8 @@ private:
     bool goesOn = true;
     for (int64_t value : values) {
       set[name] = value;
+      if (++tried > kMostTried)
+        return false;
       if (llvm::all_of(rules[open - 1], [&](Rule &rule) { return mayBe(rule); }))
         goesOn = visit(open - 1, body);
       if (!goesOn)
@@ -202,6 +220,7 @@ private:
   ArrayRef<ParamChoices::value_type> choices;
   std::vector<SmallVector<Rule, 0>> rules; // by the parameter that is chosen last
   NamedNumbers set;
+  int64_t tried = 0;
 };
 } // namespace
 
@@ -211,8 +230,7 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) 
     return;
   Combinations combinations(model, choices);
   int64_t count = 0;
-  combinations.visit([&](const NamedNumbers &) { return ++count <= kMostCombinations; });
-  if (count > kMostCombinations) {
+  if (!combinations.visit([&](const NamedNumbers &) { return ++count <= kMostCombinations; })) {
     result.why = llvm::formatv("its parameters have more than {0} combinations: list fewer choices",
                                kMostCombinations);
     return;

@@ -1,7 +1,8 @@
-//===- TransposeDots.cpp - Products of few rows, transposed ---------------===//
+//===- TransposeDots.cpp - Products that are computed transposed ----------===//
 //
-// C^T = B^T * A^T: what is made of the product in its loop follows, and what the loop carries.
-// Behind the loop mk.transpose says that rows are columns; it moves nothing.
+// Those of rows that an instruction does not take: C^T = B^T * A^T. What is made of the product in
+// its fold follows, and so does what the fold and the loops around it carry. Behind these
+// mk.transpose says that rows are columns; it moves nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -21,7 +22,7 @@ using namespace mlir::mk;
 
 static constexpr StringRef kPass = "mk-transpose-dots";
 
-/// Steps until it is given up: a kernel with few rows takes some tens.
+/// Steps until it is given up: a kernel takes some tens.
 static constexpr int64_t kMostRewrites = 10000;
 
 static RankedTensorType transpose(Type type) {
@@ -34,7 +35,7 @@ static bool isMatrix(Type type) {
   return tile && tile.getRank() == 2 && tile.hasStaticShape();
 }
 
-static bool isFewRows(DotOp dot, MatrixUnitAttr unit) {
+static bool isOfOtherRows(DotOp dot, MatrixUnitAttr unit) {
   auto type = cast<RankedTensorType>(dot.getType());
   return type.hasStaticShape() && isTransposed(unit, type.getDimSize(0), type.getDimSize(1));
 }
@@ -85,7 +86,7 @@ static bool isOfProduct(Value tile) {
   auto transpose = tile.getDefiningOp<TransposeOp>();
   Operation *source = transpose ? transpose.getSource().getDefiningOp() : nullptr;
   return source && !isSpread(transpose) && source->getBlock() == transpose->getBlock() &&
-         (isa<DotOp, FoldOp>(source) || OpTrait::hasElementwiseMappableTraits(source));
+         (isa<DotOp, FoldOp, scf::ForOp>(source) || OpTrait::hasElementwiseMappableTraits(source));
 }
 
 static Value makeTranspose(PatternRewriter &b, Location loc, Value tile) {
@@ -98,7 +99,7 @@ struct SwapOperands : OpRewritePattern<DotOp> {
 
   LogicalResult matchAndRewrite(DotOp dot, PatternRewriter &b) const override {
     Type type = dot.getType();
-    if (!isFewRows(dot, unit))
+    if (!isOfOtherRows(dot, unit))
       return failure();
     // The matrix unit takes its right operand from shared memory only.
     if (!dot.getLhs().getDefiningOp<LoadOp>() || !dot.getRhs().getDefiningOp<LoadOp>())
@@ -165,7 +166,7 @@ struct TransposeSpread : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// In a fold what is made of a transposed product is transposed.
+/// In a fold what is made of a transposed product is transposed; in an scf.for it is as it was.
 struct SinkTranspose : RewritePattern {
   SinkTranspose(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
@@ -239,7 +240,7 @@ void mk::transposeDots(KernelOp kernel) {
   if (!sm || (target && !target.getSm()))
     return;
   MatrixUnitAttr unit = sm.getMatrixUnit();
-  if (!holdsAny(kernel, [&](DotOp dot) { return isFewRows(dot, unit); }))
+  if (!holdsAny(kernel, [&](DotOp dot) { return isOfOtherRows(dot, unit); }))
     return;
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<SwapOperands>(kernel.getContext(), unit);
@@ -251,9 +252,11 @@ void mk::transposeDots(KernelOp kernel) {
   config.setMaxNumRewrites(kMostRewrites);
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
   kernel.walk([&](DotOp dot) {
-    if (isFewRows(dot, unit))
-      mk_sm::missed(dot, kPass) << "leaves few rows as they are: an operand is not loaded, or the "
-                                   "sum is neither the same everywhere nor carried by a fold that "
-                                   "begins so, yields this product and combines by no function";
+    if (isOfOtherRows(dot, unit))
+      mk_sm::missed(dot, kPass) << remark::add(
+          "leaves {0} rows as they are: an operand is not loaded, or the sum is "
+          "neither the same everywhere nor carried by loops that begin so, yield "
+          "this product and combine by no function",
+          cast<RankedTensorType>(dot.getType()).getDimSize(0));
   });
 }

@@ -80,11 +80,11 @@ mk.kernel @others on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], in 
     %q = mk.dot %x, %w, %odd transpose_b : tensor<16x64xbf16>, tensor<24x64xbf16>, tensor<16x24xf32>
     mk.store %q, %c[%c0, %c0] : tensor<16x24xf32>, memref<?x?xf32>
     %twice = arith.addf %x, %x : tensor<16x64xbf16>
-    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are: an operand is not loaded, or the sum is neither the same everywhere nor carried by a fold that begins so, yields this product and combines by no function (in role 'gemm')}}
+    // expected-remark @+1 {{mk-transpose-dots: missed: leaves 16 rows as they are: an operand is not loaded, or the sum is neither the same everywhere nor carried by loops that begin so, yield this product and combine by no function (in role 'gemm')}}
     %r = mk.dot %twice, %y, %few transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
     mk.store %r, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
     %begin = mk.load %z[%c0, %c0] : memref<?x?xf32> -> tensor<16x64xf32>
-    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+    // expected-remark @+1 {{mk-transpose-dots: missed: leaves 16 rows as they are}}
     %s = mk.dot %x, %y, %begin transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
     mk.store %s, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
   }
@@ -128,13 +128,13 @@ mk.kernel @folds on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %
     }
     mk.store %q, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     %r = mk.fold (%k) in (%M) iter(%sum = %few) combine(@add) : tensor<16x64xf32> {
-      // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+      // expected-remark @+1 {{mk-transpose-dots: missed: leaves 16 rows as they are}}
       %next = mk.dot %x, %y, %sum transpose_b precision = tf32 : tensor<16x32xf32>, tensor<64x32xf32>, tensor<16x64xf32>
       mk.yield %next : tensor<16x64xf32>
     }
     mk.store %r, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
     %u, %v = mk.fold (%k) in (%M) iter(%sum = %few, %other = %few) : tensor<16x64xf32>, tensor<16x64xf32> {
-      // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+      // expected-remark @+1 {{mk-transpose-dots: missed: leaves 16 rows as they are}}
       %next = mk.dot %x, %y, %sum transpose_b precision = tf32 : tensor<16x32xf32>, tensor<64x32xf32>, tensor<16x64xf32>
       mk.yield %other, %next : tensor<16x64xf32>, tensor<16x64xf32>
     }
@@ -156,6 +156,10 @@ mk.kernel @folds on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %
 // CHECK: scf.yield %[[IN]] : tensor<128x72xf32>
 // CHECK: mk.transpose %[[SUM]] : tensor<128x72xf32> -> tensor<72x128xf32>
 // CHECK-NOT: mk.transpose
+// Also a loop around a loop.
+// CHECK: scf.for {{.*}} -> (tensor<128x72xf32>) {
+// CHECK-NEXT: scf.for {{.*}} -> (tensor<128x72xf32>) {
+// CHECK: mk.transpose
 // What is read in between stays as it is.
 // CHECK: scf.for {{.*}} -> (tensor<72x128xf32>) {
 // CHECK: mk.dot {{.*}} : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
@@ -179,9 +183,21 @@ mk.kernel @nested on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], out
       scf.yield %after : tensor<72x128xf32>
     }
     mk.store %sum, %c[%c0, %c0] : tensor<72x128xf32>, memref<?x?xf32>
+    %both = scf.for %i = %c0 to %M step %c1 iter_args(%outer = %zero) -> (tensor<72x128xf32>) {
+      %after = scf.for %j = %c0 to %M step %c1 iter_args(%middle = %outer) -> (tensor<72x128xf32>) {
+        %inner = mk.fold (%k) in (%M) iter(%s = %middle) combine(add) : tensor<72x128xf32> {
+          // expected-remark @+1 {{mk-transpose-dots: passed: computes 72 rows as columns}}
+          %p = mk.dot %x, %y, %s transpose_b : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
+          mk.yield %p : tensor<72x128xf32>
+        }
+        scf.yield %inner : tensor<72x128xf32>
+      }
+      scf.yield %after : tensor<72x128xf32>
+    }
+    mk.store %both, %c[%c0, %c0] : tensor<72x128xf32>, memref<?x?xf32>
     %other = scf.for %i = %c0 to %M step %c1 iter_args(%outer = %zero) -> (tensor<72x128xf32>) {
       %after = mk.fold (%j) in (%M) iter(%s = %outer) combine(add) : tensor<72x128xf32> {
-        // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+        // expected-remark @+1 {{mk-transpose-dots: missed: leaves 72 rows as they are}}
         %p = mk.dot %x, %y, %s transpose_b : tensor<72x64xbf16>, tensor<128x64xbf16>, tensor<72x128xf32>
         mk.yield %p : tensor<72x128xf32>
       }

@@ -34,16 +34,18 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
 }
 
 def TransposeDotsPass : Pass<"mk-transpose-dots", "::mlir::ModuleOp"> {
-  let summary = "Computes products of few rows transposed";
+  let summary = "Computes products transposed whose rows no instruction takes";
   let description = [{
     A matrix unit takes a number of rows at a time (64), and any number of columns in small steps. Where a tile's
     rows do not fill that, but its columns do, as those of a few tokens times many features, `B^T * A^T`
-    is computed: 16 rows take a quarter of the work, of the shared memory and of the registers that 64 would.
-    What a fold makes of the product, and what it carries, is transposed with it; behind the fold stands
-    `mk.transpose`, which moves nothing.
+    is computed: 16 rows take a quarter of the work, of the shared memory and of the registers that 64 would, and
+    144 rows fit sizes that 128 and 192 do not.
+    What a fold makes of the product, and what it and the loops around it carry, is transposed with it; behind these
+    stands `mk.transpose`, which moves nothing.
 
     A product stays as it is if an operand is not loaded, or if what it is added to is neither the same everywhere
-    nor carried by a fold that begins so, yields the product and combines by no function.
+    nor carried by loops that begin so, yield the product and combine by no function: a fold, and `mk.fold` or
+    `scf.for` around it.
 
     ```mlir
     %acc = mk.fold (%kt) in (%n) iter(%sum = %zero) combine(add) : tensor<16x64xf32> {
