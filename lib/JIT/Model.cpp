@@ -206,8 +206,8 @@ private:
     for (int64_t value : values) {
       set[name] = value;
       if (++tried > kMostTried)
-        return false;
-      if (llvm::all_of(rules[open - 1], [&](Rule &rule) { return mayBe(rule); }))
+        goesOn = false;
+      else if (llvm::all_of(rules[open - 1], [&](Rule &rule) { return mayBe(rule); }))
         goesOn = visit(open - 1, body);
       if (!goesOn)
         break;
