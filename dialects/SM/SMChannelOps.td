@@ -239,10 +239,28 @@ def MkSM_MulticastOp : MkSM_Op<"multicast", [SingleBlock, NoTerminator, Recursiv
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Peers of one op at most: a mover has registers for so many addresses beside what it loads.
-    static constexpr unsigned kMostPeers = 3;
+    static constexpr unsigned kMostPeers = 4;
     /// Why the put cannot be one to several peers; empty if it can.
     static StringRef getObstacle(mk::PutOp put);
   }];
+}
+
+def MkSM_SignalAllOp : MkSM_Op<"signal_all", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "signals behind one fence";
+  let description = [{
+    Raises the signals of its body, those under branches last, behind one fence for all of them: what the partition
+    did before is released once. Beside signals the body holds branches around them and pure scalars.
+
+    ```mlir
+    mk_sm.signal_all {
+      mk.signal %part[%m] on %p : !mk.signal<?, sys>
+      mk.signal %part[%m] on %q : !mk.signal<?, sys>
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // MKERNEL_SM_CHANNEL_OPS

@@ -1,5 +1,6 @@
 //===- SMVerifyChannels.cpp - Verifiers of rings and mailboxes ----===//
 #include "SMVerify.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -178,6 +179,22 @@ LogicalResult MulticastOp::verify() {
   if (getAlso().empty() || getAlso().size() >= kMostPeers)
     return emitOpError() << "goes to " << getAlso().size() + 1
                          << " peers; use 2 to " << kMostPeers << ", and several ops for more";
+  return success();
+}
+
+LogicalResult SignalAllOp::verify() {
+  auto isTaken = [](Operation *op) {
+    if (auto signal = dyn_cast<mk::SignalOp>(op))
+      return !signal.getStrong();
+    auto branch = dyn_cast<scf::IfOp>(op);
+    return (branch && !branch.getNumResults()) || isPure(op) || op->hasTrait<OpTrait::IsTerminator>();
+  };
+  Operation *other = nullptr;
+  getBody().walk([&](Operation *op) { other = isTaken(op) ? other : op; });
+  if (other)
+    return emitOpError() << "holds " << other->getName()
+                         << ": it takes signals that are not strong, branches around them and "
+                            "pure scalars; move the rest out of it";
   return success();
 }
 

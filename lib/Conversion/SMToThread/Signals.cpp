@@ -59,17 +59,70 @@ void sm::raiseSignal(PartitionBuilder &p, SignalArray array, Value element, int6
                              net ? makeWaitSpan(p, MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
 
-static void lowerSignal(SignalOp op, PartitionBuilder &p) {
-  Value element = signalElement(p, op, op.getSignal(), op.getIndex());
-  Value peer;
+/// A signal that is about to be raised, by one thread.
+namespace {
+struct Raise {
+  SignalOp op;
+  Value element, peer; // no peer: this rank's
+};
+} // namespace
+
+static Raise findRaise(SignalOp op, PartitionBuilder &p) {
+  Raise raise{op, signalElement(p, op, op.getSignal(), op.getIndex()), {}};
   if (op.getPeer() && p.info.hasPeers())
-    peer = existingPeer(p, p.scalar(op.getPeer()));
-  p.elect([&] {
-    if (peer)
-      awaitReady(p, peer);
-    raiseSignal(p, signalArray(p, op.getSignal()), element, op.getAmount(), peer, op.getStrong());
-    recordSignal(p, op.getSignal(), element);
+    raise.peer = existingPeer(p, p.scalar(op.getPeer()));
+  return raise;
+}
+
+static void emitRaise(const Raise &raise, PartitionBuilder &p, bool relaxed) {
+  SignalOp op = raise.op;
+  raiseSignal(p, signalArray(p, op.getSignal()), raise.element, op.getAmount(), raise.peer,
+              op.getStrong(), /*via=*/{}, relaxed);
+  recordSignal(p, op.getSignal(), raise.element);
+}
+
+static void lowerSignal(SignalOp op, PartitionBuilder &p) {
+  Raise raise = findRaise(op, p);
+  bool isReleased = bool(op->getParentOfType<SignalAllOp>());
+  auto emit = [&] {
+    if (raise.peer)
+      awaitReady(p, raise.peer);
+    emitRaise(raise, p, isReleased);
+  };
+  isReleased ? emit() : p.elect(emit);
+}
+
+/// Signals under no branch are known in front of the fence.
+static LogicalResult lowerSignalAll(SignalAllOp op, PartitionBuilder &p) {
+  auto scope = MemScope::Gpu;
+  op.getBody().walk([&](SignalOp signal) {
+    if (scopeOf(signal.getSignal()) == MemScope::Sys)
+      scope = MemScope::Sys;
   });
+  LogicalResult result = success();
+  p.elect([&] {
+    SmallVector<Operation *> branches;
+    SmallVector<Raise> raises;
+    for (Operation &inner : op.getBody().front()) {
+      p.setLoc(inner.getLoc());
+      if (auto signal = dyn_cast<SignalOp>(inner)) {
+        raises.push_back(findRaise(signal, p));
+        if (raises.back().peer)
+          awaitReady(p, raises.back().peer);
+      } else if (isa<scf::IfOp>(inner)) {
+        branches.push_back(&inner);
+      } else if (failed(p.emit(&inner))) {
+        result = failure();
+      }
+    }
+    mk_thread::FenceOp::create(p, scope);
+    for (const Raise &raise : raises)
+      emitRaise(raise, p, /*relaxed=*/true);
+    for (Operation *branch : branches)
+      if (failed(p.emit(branch)))
+        result = failure();
+  });
+  return result;
 }
 
 void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
@@ -104,6 +157,6 @@ void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
 }
 
 void sm::populateSignalLowerings(LoweringTable &table) {
-  table.add(lowerSignal,
+  table.add(lowerSignal, lowerSignalAll,
             [](mk::WaitOp op, PartitionBuilder &p) { emitWait(p, op, /*apart=*/false); });
 }

@@ -104,6 +104,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
   pm.addPass(createKeepRolesPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(mk_sm::createMergePutsPass());
+  pm.addPass(mk_sm::createMergeSignalsPass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());
   pm.addPass(mk_sm::createAssignStagesPass());
   mk_sm::LayOutSharedPassOptions layout;

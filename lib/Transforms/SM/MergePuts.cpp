@@ -31,7 +31,7 @@ static StringRef getObstacle(scf::ForOp loop, mk::PutOp put) {
       return "has another source, place or signal for each peer";
   std::optional<APInt> trips = loop.getStaticTripCount();
   int64_t ranks = put->getParentOfType<mk::KernelOp>().getMeshOp().getNumRanks();
-  if (!trips || !loop.getResults().empty() || trips->uge(std::max<int64_t>(ranks, 2)))
+  if (!trips || !loop.getResults().empty() || trips->ugt(ranks))
     return "is in a loop over an unknown number of peers";
   return {};
 }

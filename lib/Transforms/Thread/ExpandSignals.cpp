@@ -26,38 +26,98 @@ static void sendSignal(RaiseOp op, Emitter &e) {
                       e.c32(0), slot, std::min(left, most), *op.getReport(), op.getSpanAttr());
 }
 
+static Value addressHere(Emitter &e, int64_t array, Value element) {
+  return add(e, readParam(e, array), shl(e, element, 2));
+}
+
+/// At a peer whose memory, at `heap`, links reach.
+static Value addressThere(Emitter &e, int64_t array, Value element, Value heap) {
+  return add(e, sub(e, addressHere(e, array, element), heapOf(e, ownRank(e))), heap);
+}
+
 static void raise(RaiseOp op, Emitter &e) {
-  Value here = add(e, readParam(e, op.getArray()), shl(e, op.getElement(), 2));
   auto reach = [&](Value address) {
     MemOrder order = op.getRelaxed() ? MemOrder::Relaxed : MemOrder::Release;
     ifFine(e,
            [&] { ReduceAddOp::create(e, order, op.getScope(), address, e.c32(op.getAmount())); });
   };
   if (!op.getPeer())
-    return reach(here);
+    return reach(addressHere(e, op.getArray(), op.getElement()));
   Value heap = heapOf(e, op.getPeer());
-  auto across = [&] { reach(add(e, sub(e, here, heapOf(e, ownRank(e))), heap)); };
+  auto across = [&] { reach(addressThere(e, op.getArray(), op.getElement(), heap)); };
   if (!op.getCta())
     return across();
   ifThenElse(e, ne(e, heap, 0), across, [&] { sendSignal(op, e); });
 }
 
-/// Beginning with the next one, so that not everybody writes to rank 0 first.
+/// The relaxed signals right behind a fence, whose peers and elements are known in front of it.
+static SmallVector<RaiseOp> getReleased(FenceOp fence) {
+  auto isKnown = [&](Value value) {
+    Operation *from = value.getDefiningOp();
+    return !from || from->getBlock() != fence->getBlock() || from->isBeforeInBlock(fence);
+  };
+  SmallVector<RaiseOp> raises;
+  for (Operation *op = fence->getNextNode(); op; op = op->getNextNode()) {
+    auto raise = dyn_cast<RaiseOp>(op);
+    if (raise && raise.getRelaxed() && !raise.getCta() && llvm::all_of(op->getOperands(), isKnown))
+      raises.push_back(raise);
+    else if (!isPure(op))
+      break;
+  }
+  return raises;
+}
+
+/// What is read behind a fence comes late: addresses are there before it.
+static void raiseTogether(SmallVector<RaiseOp> raises, FenceOp fence, Emitter &e) {
+  e.setLoc(fence.getLoc());
+  e.setInsertionPoint(fence);
+  SmallVector<Value> addresses = llvm::map_to_vector(raises, [&](RaiseOp op) {
+    return op.getPeer()
+               ? addressThere(e, op.getArray(), op.getElement(), heapOf(e, op.getPeer()))
+               : addressHere(e, op.getArray(), op.getElement());
+  });
+  e.setInsertionPoint(raises.back());
+  ifFine(e, [&] {
+    for (auto [op, address] : llvm::zip(raises, addresses))
+      ReduceAddOp::create(e, MemOrder::Relaxed, op.getScope(), address, e.c32(op.getAmount()));
+  });
+  for (RaiseOp op : raises)
+    op.erase();
+}
+
+// Beginning with the next one, so that not everybody writes to rank 0 first. One fence for all: it
+// takes as long as the way to a peer and back. What has to be read is read in front of it.
 static void notifyPeers(NotifyPeersOp op, Emitter &e) {
+  int64_t ranks = op.getRanks();
+  Value me = ownRank(e), goesOn = isFine(e);
+  auto peerAt = [&](Value step) {
+    Value peer = add(e, me, step);
+    return select(e, uge(e, peer, ranks), sub(e, peer, ranks), peer);
+  };
   // Others of this launch may have failed, and with it peers that wait for them.
   if (op.getUnlessAborted()) {
     Value abort = LoadAtomicOp::create(e, e.i32, MemOrder::Relaxed, MemScope::Gpu,
                                        add(e, controlAddress(e), offsetof(mk_gpu_control, abort)));
-    auto alive = scf::IfOp::create(e, eq(e, abort, 0), /*withElseRegion=*/false);
-    e.setInsertionPointToStart(alive.thenBlock());
+    goesOn = and_(e, goesOn, eq(e, abort, 0));
   }
-  int64_t ranks = op.getRanks();
-  Value me = ownRank(e);
-  forRange(e, e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {
-    Value peer = add(e, me, resize(e, step, e.i64));
-    peer = select(e, uge(e, peer, ranks), sub(e, peer, ranks), peer);
-    RaiseOp::create(e, op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/false, peer, op.getCta(),
-                    /*strong=*/false, op.getTeam(), op.getReportAttr(), op.getSpanAttr());
+  if (op.getCta()) {
+    FenceOp::create(e, MemScope::Sys);
+    return ifThen(e, goesOn, [&] {
+      forRange(e, e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {
+        RaiseOp::create(e, op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/true,
+                        peerAt(resize(e, step, e.i64)), op.getCta(), /*strong=*/false,
+                        op.getTeam(), op.getReportAttr(), op.getSpanAttr());
+      });
+    });
+  }
+  SmallVector<Value> addresses;
+  for (int64_t step = 1; step < ranks; ++step)
+    addresses.push_back(
+        addressThere(e, op.getArray(), me, heapOf(e, peerAt(e.c64(step)))));
+  FenceOp::create(e, MemScope::Sys);
+  ifThen(e, goesOn, [&] {
+    for (Value address : addresses)
+      ReduceAddOp::create(e, MemOrder::Relaxed, MemScope::Sys, address, e.c32(1));
   });
 }
 
@@ -106,6 +166,15 @@ static void awaitPeers(AwaitPeersOp op, Emitter &e) {
 
 void mk_thread::expandSignals(ModuleOp module) {
   expandEach<NotifyPeersOp>(module, notifyPeers);
+  for (auto kernel : module.getOps<KernelOp>()) {
+    Emitter e(module.getContext(), kernel.getLoc());
+    e.enter(kernel);
+    SmallVector<FenceOp> fences;
+    kernel.walk([&](FenceOp fence) { fences.push_back(fence); });
+    for (FenceOp fence : fences)
+      if (SmallVector<RaiseOp> raises = getReleased(fence); !raises.empty())
+        raiseTogether(raises, fence, e);
+  }
   expandEach<RaiseOp>(module, raise);
   replaceEach<AwaitPeerOp>(module, awaitPeer);
   expandEach<AwaitPeersOp>(module, awaitPeers);

@@ -20,7 +20,8 @@ mk.mesh @mesh (gpu = 2 via link)
 // CHECK: mk_thread.reduce_add release sys
 // Behind the role each mover counts.
 // CHECK: mk_thread.atomic_add acq_rel gpu
-// CHECK: mk_thread.reduce_add release sys
+// CHECK: mk_thread.fence sys
+// CHECK: mk_thread.reduce_add relaxed sys
 mk.kernel @moves on @mesh dims(uniform N) (in %a : !a [N], scratch %b : !a [N]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -110,6 +111,10 @@ mk.mesh @mesh (gpu = 4 via link)
 // CHECK-COUNT-4: mk_thread.load %{{.*}}, 16 : i64 -> i32, i32, i32, i32
 // CHECK-COUNT-12: mk_thread.store {{.*}} bytes(16)
 // CHECK: mk_thread.load %{{.*}}, 16
+// CHECK: mk_thread.fence sys
+// CHECK-COUNT-3: mk_thread.reduce_add relaxed sys
+// Behind the role, the end of the launch.
+// CHECK: mk_thread.atomic_add acq_rel gpu
 // CHECK: mk_thread.fence sys
 // CHECK-COUNT-3: mk_thread.reduce_add relaxed sys
 // CHECK-NOT: mk_thread.reduce_add relaxed sys

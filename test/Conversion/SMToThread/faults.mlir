@@ -86,6 +86,6 @@ mk.kernel @k on @mesh dims(uniform M) (
   // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
   // CHECK: mk_thread.load_atomic relaxed gpu
   // CHECK: scf.if
-  // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+  // CHECK: mk_thread.reduce_add relaxed sys {{.*}} : i32
   // CHECK: llvm.mlir.global internal constant @mk_gpu
 }

@@ -20,8 +20,8 @@ mk.kernel @link on @mesh dims(uniform M) (
     %staging = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       // The first CTA tells the peers that they may write.
-      // CHECK: scf.for
-      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+      // CHECK: mk_thread.fence sys
+      // CHECK-COUNT-3: mk_thread.reduce_add relaxed sys {{.*}} : i32
       %me = mk.rank
       // The put waits for the peer's word, once.
       // CHECK: mk_thread.fence_async{{$}}
@@ -68,7 +68,7 @@ mk.kernel @link on @mesh dims(uniform M) (
   }
   // The last CTA tells the peers that all of it has arrived, and waits for theirs.
   // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
-  // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+  // CHECK: mk_thread.reduce_add relaxed sys {{.*}} : i32
   // CHECK: mk_thread.wait_word sys
   // CHECK: llvm.mlir.global internal constant @mk_gpu
 }
@@ -144,7 +144,7 @@ mk.kernel @prepare on @mesh dims(uniform M) (
     mk_sm.partition consumer warps(4) registers(168) {
       // CHECK: mk_thread.sync %
       // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
-      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+      // CHECK: mk_thread.reduce_add relaxed sys {{.*}} : i32
       // CHECK: mk_thread.wait_word gpu
       // CHECK: mk_thread.fence_async global
       // CHECK: mk_thread.store {{.*}} : i64 bytes(

@@ -7,7 +7,7 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : !part [M, 64] split [(gpu), ()], 
   %c1 = arith.constant 1 : index
   mk.role @push ctas(2 beside @work) {
     mk_sm.partition mover warps(1) registers(56) {
-      // expected-error @+1 {{goes to 1 peers; use 2 to 3, and several ops for more}}
+      // expected-error @+1 {{goes to 1 peers; use 2 to 4, and several ops for more}}
       mk_sm.multicast also() {
         mk.put %a[%c0, %c0][%c1, %M] to %b[%c0, %c0] on %c1 : !part to !part
       }

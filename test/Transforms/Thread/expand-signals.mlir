@@ -52,8 +52,49 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK: scf.for %{{.*}} = %[[W]] to %c8_i32 step %c256_i32
   // CHECK: mk_thread.wait_word sys
   mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
-  // Rank 0 is not the first for everybody.
-  // CHECK: scf.for %[[STEP:.*]] = %c1_i32 to %c8_i32
-  // CHECK: mk_thread.reduce_add release sys
+  // Rank 0 is not the first for everybody. One fence for all; nothing is read behind it.
+  // CHECK: %[[NEXT:.*]] = arith.addi %{{.*}}, %c1_i64
+  // CHECK: arith.cmpi uge, %[[NEXT]], %c8_i64
+  // CHECK: mk_thread.fence sys
+  // CHECK-NEXT: scf.if
+  // CHECK-COUNT-7: mk_thread.reduce_add relaxed sys
+  // CHECK-NOT: mk_thread.reduce_add
   mk_thread.notify_peers 8 in 72
+  // CHECK: mk_thread.load_atomic relaxed gpu
+  // CHECK: mk_thread.fence sys
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: mk_thread.reduce_add relaxed sys
+  mk_thread.notify_peers 2 in 72 unless_aborted
+  // By commands, one peer after the other.
+  // CHECK: mk_thread.fence sys
+  // CHECK: scf.for %{{.*}} = %c1_i32 to %c8_i32
+  // CHECK: mk_thread.reduce_add relaxed sys
+  // CHECK: mk_thread.command
+  mk_thread.notify_peers 8 in 72 net(%w) report(<kind = 7, role = 0, number = 0>)
+}
+
+// Where several signals follow a fence, their addresses are there before it.
+// CHECK-LABEL: mk_thread.kernel @together
+mk_thread.kernel @together threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %n = mk_thread.param 24 : i64
+  %peer = mk_thread.param 32 : i64
+  // CHECK: mk_thread.param 72
+  // CHECK: mk_thread.param 80
+  // CHECK: mk_thread.fence sys
+  // CHECK-NOT: mk_thread.param
+  // CHECK: scf.if
+  // CHECK-NEXT: mk_thread.reduce_add relaxed sys {{.*}}, %c1_i32
+  // CHECK-NEXT: mk_thread.reduce_add relaxed sys {{.*}}, %c3_i32
+  mk_thread.fence sys
+  mk_thread.raise 72[%n] add 1 sys relaxed on %peer
+  mk_thread.raise 80[%n] add 3 sys relaxed
+  // Not so where a peer is known behind it only.
+  // CHECK: mk_thread.fence sys
+  // CHECK: mk_thread.param 40
+  // CHECK: mk_thread.param 72
+  // CHECK: mk_thread.reduce_add relaxed sys
+  mk_thread.fence sys
+  %q = mk_thread.param 40 : i64
+  mk_thread.raise 72[%n] add 1 sys relaxed on %q
 }

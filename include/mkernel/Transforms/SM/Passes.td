@@ -265,6 +265,19 @@ def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
   ];
 }
 
+def MergeSignalsPass : SMPass<"mk-sm-merge-signals"> {
+  let summary = "Raises the signals of a loop over peers behind one fence";
+  let description = [{
+    A loop over peers, of known length, that stores tiles and raises signals, and does nothing else that anybody sees,
+    stores them all first. Behind it stands one `mk_sm.signal_all` with the signals of all iterations. A
+    signal behind each store would wait until this store has crossed its link, and hold up the next one; so
+    they cross side by side. What a signal promises is still there before it. Strong signals are left alone,
+    and so are stores that are left to the sender, which raises theirs.
+
+    Runs behind the SM level's other passes: a signal that follows its store is what others know.
+  }];
+}
+
 def MergePutsPass : SMPass<"mk-sm-merge-puts"> {
   let summary = "Has a mover read once what it puts to several peers";
   let description = [{

@@ -1,0 +1,101 @@
+//===- MergeSignals.cpp - One fence for the signals of a loop -------------===//
+#include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static constexpr StringRef kMergeSignals = "mk-sm-merge-signals";
+
+/// The first op that raises a signal of a peer, or null.
+static Operation *findSignal(scf::ForOp loop) {
+  Operation *found = nullptr;
+  loop.getBody()->walk([&](Operation *op) {
+    auto signal = dyn_cast<mk::SignalOp>(op);
+    auto store = dyn_cast<mk::StoreOp>(op);
+    if (!found && ((signal && signal.getPeer()) || (store && store.getSignal() && store.getPeer())))
+      found = op;
+  });
+  return found;
+}
+
+/// Why signals have to stay where they are; empty if they need not.
+static StringRef getObstacle(scf::ForOp loop) {
+  StringRef obstacle;
+  loop.getBody()->walk([&](Operation *op) {
+    if (auto signal = dyn_cast<mk::SignalOp>(op)) {
+      if (signal.getStrong())
+        obstacle = "a signal of its loop is strong";
+    } else if (auto store = dyn_cast<mk::StoreOp>(op)) {
+      if (store.getStrong())
+        obstacle = "a signal of its loop is strong";
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (store.getPosted())
+        obstacle = "a store of its loop is left to the sender, which raises its signal";
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      if (branch.getNumResults())
+        obstacle = "its loop has branches with results";
+    } else if (!isPure(op) && !op->hasTrait<OpTrait::IsTerminator>()) {
+      obstacle = "its loop does more than to store and to signal";
+    }
+  });
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  int64_t ranks = loop->getParentOfType<mk::KernelOp>().getMeshOp().getNumRanks();
+  if (!trips || trips->ugt(ranks) || !loop.getResults().empty())
+    return "it is in a loop over an unknown number of peers";
+  return obstacle;
+}
+
+/// Signals of stores become ops of their own.
+static void detachSignals(scf::ForOp loop) {
+  loop.getBody()->walk([&](mk::StoreOp store) {
+    if (!store.getSignal())
+      return;
+    OpBuilder b(store->getContext());
+    b.setInsertionPointAfter(store);
+    mk::SignalOp::create(b, store.getLoc(), store.getSignal(), store.getSignalIndex(),
+                         store.getPeer());
+    store.getSignalMutable().clear();
+    store.getSignalIndexMutable().clear();
+  });
+}
+
+void mk_sm::mergeSignals(scf::ForOp loop) {
+  Operation *first = findSignal(loop);
+  if (!first || loop.getStaticTripCount() == APInt(64, 1))
+    return;
+  if (StringRef obstacle = getObstacle(loop); !obstacle.empty()) {
+    missed(first, kMergeSignals) << "waits until what is before it is done, in each iteration: "
+                                 << obstacle.str();
+    return;
+  }
+  uint64_t trips = loop.getStaticTripCount()->getZExtValue();
+  passed(first, kMergeSignals) << remark::add("is raised {0} times behind one fence", trips);
+  detachSignals(loop);
+  Location loc = loop.getLoc();
+  OpBuilder b(loop->getContext());
+  b.setInsertionPointAfter(loop);
+  SmallVector<Value> counters{loop.getLowerBound()};
+  while (counters.size() != trips)
+    counters.push_back(arith::AddIOp::create(b, loc, counters.back(), loop.getStep()));
+  auto group = SignalAllOp::create(b, loc);
+  b.createBlock(&group.getBody());
+  for (Value counter : counters) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), counter);
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, mapping);
+  }
+  loop.getBody()->walk([](mk::SignalOp signal) { signal.erase(); });
+  group.getBody().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isa<mk::StoreOp, StoreOp>(op) || isOpTriviallyDead(op))
+      op->erase();
+  });
+  if (isOpTriviallyDead(loop))
+    loop.erase();
+}

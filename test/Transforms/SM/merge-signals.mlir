@@ -1,0 +1,91 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-merge-signals -verify-diagnostics --remarks=merge-signals | FileCheck %s
+
+// All stores first, then all signals behind one fence. What decides whether there is a signal is computed there, too.
+mk.mesh @mesh (gpu = 4 via link)
+!slots = memref<?x64x64xbf16, #mk.symmetric>
+!part = tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
+!parts = !mk.signal<?, sys, arrivals = 3>
+
+// CHECK-LABEL: mk.kernel @reduce
+// CHECK: scf.for %[[P:.*]] = %c0 to %c3
+// CHECK: mk_sm.store %{{.*}}, %{{.*}} on %[[P]] through
+// CHECK-NOT: mk.signal %
+// CHECK: mk_sm.signal_all {
+// CHECK-NOT: mk_sm.store
+// CHECK: mk.signal %[[S:.*]][%{{.*}}] on %c0
+// CHECK: mk.signal %[[S]][%{{.*}}] on %{{[0-9]+}}
+// CHECK: mk.signal %[[S]][%{{.*}}] on %{{[0-9]+}}
+// CHECK: }
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: mk.store %{{.*}} on %{{[^ ]*}} : tensor
+// CHECK: mk_sm.signal_all {
+// CHECK: %[[MINE:.*]] = arith.cmpi ult, %c0
+// CHECK: scf.if %[[MINE]] {
+// CHECK-NEXT: mk.signal
+// CHECK-COUNT-2: mk.signal
+mk.kernel @reduce on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %t = ub.poison : !part
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(2) {
+    %g = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %p = %c0 to %c3 step %c1 {
+        mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g : !part, !slots, !mk_sm.staging<2>
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        %mine = arith.cmpi ult, %p, %M : index
+        scf.if %mine {
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+          mk.store %t, %slot[%p, %c0, %c0] on %p signal %s[%p] : !part, !slots, !parts
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// What has to stay where it is, and why. Signals of this rank alone, and loops of one trip, are left alone silently.
+mk.mesh @mesh (gpu = 4 via link)
+!slots = memref<?x64x64xbf16, #mk.symmetric>
+!part = tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
+!parts = !mk.signal<?, sys, arrivals = 3>
+
+// CHECK-LABEL: mk.kernel @apart
+// CHECK-NOT: mk_sm.signal_all
+mk.kernel @apart on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %t = ub.poison : !part
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: a signal of its loop is strong (in role 'work')}}
+        mk.signal strong %s[%p] on %p : !parts
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: its loop does more than to store and to signal (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+        mk.wait %s[%p] ge %c1 : !parts
+      }
+      scf.for %p = %c0 to %M step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: it is in a loop over an unknown number of peers (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        mk.signal %s[%p] : !parts
+      }
+      scf.for %p = %c0 to %c1 step %c1 {
+        mk.signal %s[%p] on %p : !parts
+      }
+    }
+  }
+}
