@@ -12,7 +12,7 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); CLUSTER_N, how many tiles along N
 // follow each other, so that CTAs side by side do them and can fetch the tokens together; RASTER, how many rows of
-// tiles are walked together; SHOTS, 1 or 2, or 0: two where C has more than 1 MiB (across nodes always one).
+// tiles are walked together; SHOTS, 1 or 2, or 0: two where a rank would send more than 512 KiB in one (across nodes always one).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -69,9 +69,11 @@ mk.kernel @gemm_ar_few on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %fits = arith.ori %one_each, %one_node : i1
   mk.require %fits, "TM and TN must leave each CTA at most one tile where a network is crossed"
   %c2 = arith.constant 2 : index
-  %most_small = arith.constant 524288 : index       // elements in 1 MiB
+  %most_small = arith.constant 262144 : index       // elements in 512 KiB
   %elements = arith.muli %M, %N : index
-  %is_large = arith.cmpi ugt, %elements, %most_small : index
+  %other_ranks = arith.subi %world, %c1 : index
+  %sent = arith.muli %elements, %other_ranks : index
+  %is_large = arith.cmpi ugt, %sent, %most_small : index
   %by_size = arith.select %is_large, %c2, %c1 : index
   %asked = arith.cmpi ne, %shots, %c0 : index
   %taken = arith.select %asked, %shots, %by_size : index

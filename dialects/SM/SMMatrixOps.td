@@ -97,14 +97,15 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
   let description = [{
     Like `mk.store` without a signal; `add` is `reduce(add)`. Returns when the fragment has
     been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
-    that are partly valid, and buffers that have no tensor map, are stored directly.
+    that are partly valid, and buffers that have no tensor map, are stored directly. What goes to several ranks, `peer` and
+    each of `others`, is put into shared memory once.
 
     A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
     in a loop. Of a tile with `#mk_sm.transposed` it stores up to 64 rows of the 64 columns that it holds.
 
     A `posted` store is left to the CTA's sender, a warp of its own, once the tile is in the staging area, which has room
     for all of it. The sender has few bytes under way at a time: stores that wait for a link hold up the
-    copies of their SM. It sends the tile to `peer` and then to each of `others`, and raises `signal` at `peer` when
+    copies of their SM. It sends the tile to one rank after the other, and raises `signal` at `peer` when
     the tile is there. `posting` counts what is posted (`mk-sm-assign-stages`); stores that are not posted, but use the same
     staging area, have it as well.
 

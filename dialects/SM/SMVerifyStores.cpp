@@ -55,11 +55,13 @@ LogicalResult StoreOp::verify() {
   if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
     return emitOpError() << "stores to " << dest << ", but the copy engine takes at most " << most
                          << " dimensions: use mk.store";
-  if (getPosted() ? failed(verifyPosted(*this)) : getSignal() || !getOthers().empty())
+  if (getPosted() ? failed(verifyPosted(*this)) : bool(getSignal()))
     return getPosted() ? failure()
-                       : emitOpError()
-                             << "has a signal or several peers, which are the sender's business: "
-                                "add 'posted', or use mk.signal and a store for each peer";
+                       : emitOpError() << "has a signal, which is the sender's business: add "
+                                          "'posted', or use mk.signal";
+  if (getPeers().size() > kMostPeers || (!getPeer() && !getOthers().empty()))
+    return emitOpError() << "goes to " << getPeers().size() << " ranks; name 1 to " << kMostPeers
+                         << ", the first of them behind 'on'";
   if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
     return failure();
   if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp();

@@ -107,7 +107,7 @@ LogicalResult StageFragmentOp::verify() {
   if (mk_sm::countStoreRows(tile) % getRows())
     return emitOpError() << "sends parts of " << mk_sm::countStoreRows(tile) << " rows by "
                          << getRows() << "; use a divisor";
-  if (getMap() && (getCoordinates().size() < 2 || getCoordinates().size() > 5))
+  if (!getMaps().empty() && (getCoordinates().size() < 2 || getCoordinates().size() > 5))
     return emitOpError() << "has " << getCoordinates().size()
                          << " coordinates; a tile in parts has 2 to 5";
   if (getOtherwise().getNumArguments() != 3 ||

@@ -117,14 +117,14 @@ def MkThread_StageFragmentOp : MkThread_EffectOp<"stage_fragment", [SingleBlock,
   let description = [{
     By each warpgroup but the first one, `buffers` of them for itself, which lie from `staging` on; it meets at its named
     barrier, that of the first of them is `barrier`. It puts a part, 64 rows of 128 bytes, into a buffer once the engine
-    has read what was there; where `usable` holds, one thread sends it off, `rows` rows at a time, with the map to the
-    tile's coordinates, or adds it; without a map it stays there. Elsewhere all threads run the region, which
+    has read what was there; where `usable` holds, one thread sends it off, `rows` rows at a time, with each of the maps to the
+    tile's coordinates, or adds it; without maps it stays there. Elsewhere all threads run the region, which
     gets the buffer and the row and column of its first element. With `regular` each user of the buffers begins with the
     first one. Parts are `unrolled`, or numbers of a loop's iterations.
 
     ```mlir
     mk_thread.stage_fragment %wide in 1024 buffers 1 regular barrier 2 where %yes
-        map(%map : !llvm.ptr) at(%i, %j) rows 64 add unrolled : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> {
+        maps(%map : !llvm.ptr) at(%i, %j) rows 64 add unrolled : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> {
     ^bb0(%buffer: i32, %row: i32, %column: i32):
       mk_thread.sync_warp
     }
@@ -132,12 +132,12 @@ def MkThread_StageFragmentOp : MkThread_EffectOp<"stage_fragment", [SingleBlock,
   }];
   let arguments = (ins MkThread_Fragment:$fragment, MkThread_Offset:$staging,
                        ConfinedAttr<I64Attr, [IntPositive]>:$buffers, UnitAttr:$regular, MkThread_NamedBarrier:$barrier,
-                       I1:$usable, Optional<MkThread_Map>:$map, Variadic<I32>:$coordinates,
+                       I1:$usable, Variadic<MkThread_Map>:$maps, Variadic<I32>:$coordinates,
                        ConfinedAttr<I64Attr, [IntPositive]>:$rows, UnitAttr:$add, UnitAttr:$unrolled);
   let regions = (region SizedRegion<1>:$otherwise);
   let assemblyFormat = [{
     $fragment `in` $staging `buffers` $buffers (`regular` $regular^)? `barrier` $barrier `where` $usable
-    (`map` `(` $map^ `:` type($map) `)`)? `at` `(` $coordinates `)` `rows` $rows (`add` $add^)?
+    (`maps` `(` $maps^ `:` type($maps) `)`)? `at` `(` $coordinates `)` `rows` $rows (`add` $add^)?
     (`unrolled` $unrolled^)? attr-dict `:` type($fragment) $otherwise
   }];
   let hasVerifier = 1;

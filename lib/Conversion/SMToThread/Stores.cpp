@@ -16,9 +16,9 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// The copy engine stores with `map` where `usable` holds, else threads to each of the buffers.
-/// No map: the tile is posted.
-static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map,
+/// The copy engine stores with each of the maps where `usable` holds, else threads to each of the
+/// buffers. No maps: the tile is posted.
+static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> to, ValueRange maps,
                       Value usable) {
   awaitSent(p);
   RankedTensorType tile = op.getTile().getType();
@@ -36,7 +36,7 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
     }
   auto staged = mk_thread::StageFragmentOp::create(
       p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
-      p.info.getWarps().getBarrier("warpgroup"), usable, map, offsets,
+      p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets,
       op.getPosted() ? p.info.getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
       op.getUnrolled());
   Block &block = staged.getOtherwise().emplaceBlock();
@@ -103,12 +103,11 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
   // Behind what may have failed until here.
   usable = and_(p, usable, isFine(p));
   if (op.getPosted() && p.info.getWarps().getSender()) {
-    stageTile(p, op, buffers, /*map=*/Value(), usable);
+    stageTile(p, op, buffers, /*maps=*/{}, usable);
     postTile(p, op, peers, usable);
     return;
   }
-  for (auto [map, remote] : llvm::zip(maps, buffers))
-    stageTile(p, op, remote, map, usable);
+  stageTile(p, op, buffers, maps, usable);
   raiseHere(peers.front());
 }
 

@@ -116,12 +116,12 @@ static const char *findObstacle(StoreOp store, mk::SignalOp signal) {
 static void post(StoreOp store) {
   if (!store.getPeer())
     return;
+  if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
+    mergeRanks(loop);
   if (const char *obstacle = findObstacle(store)) {
     missed(store, kPostStores) << "is sent by the consumer, which waits for the link: " << obstacle;
     return;
   }
-  if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
-    mergeRanks(loop);
   if (isRepeated(store)) {
     missed(store, kPostStores)
         << "is sent by the consumer, which waits for the link: an item stores several tiles one "

@@ -190,13 +190,14 @@ void Staging::leave(Value part) {
   SyncOp::create(e, barrier, mk::kWarpgroupThreads);
   auto send = [&] {
     // A group for each part: what waits for a buffer counts them.
-    for (int64_t sent = 0; sent != rows && op.getMap(); sent += op.getRows()) {
+    for (int64_t sent = 0; sent != rows && !op.getMaps().empty(); sent += op.getRows()) {
       SmallVector<Value> coordinates(op.getCoordinates());
       coordinates.back() = add(e, coordinates.back(), column);
       coordinates.end()[-2] = add(e, coordinates.end()[-2], add(e, row, sent));
       if (groupRows)
         coordinates.end()[-2] = add(e, coordinates.end()[-2], mul(e, group, groupRows));
-      StoreTensorOp::create(e, add(e, source, sent * chunk), op.getMap(), coordinates, op.getAdd());
+      for (Value map : op.getMaps())
+        StoreTensorOp::create(e, add(e, source, sent * chunk), map, coordinates, op.getAdd());
     }
     CommitGroupOp::create(e);
   };

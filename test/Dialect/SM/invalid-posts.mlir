@@ -22,8 +22,37 @@ mk.kernel @signal on @mesh dims(uniform M) (
       %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
       %slot = mk_sm.wait %ring : !ring -> !slot
       mk_sm.release %ring : !ring
-      // expected-error @+1 {{has a signal or several peers, which are the sender's business: add 'posted', or use mk.signal and a store for each peer}}
-      mk_sm.store %t, %s[%c0, %c0] on %M and(%c0) through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
+      // expected-error @+1 {{goes to 1 ranks; name 1 to 8, the first of them behind 'on'}}
+      mk_sm.store %t, %s[%c0, %c0] and(%c0) through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<?, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.mesh @mesh (gpu = 2 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @signal_alone on @mesh dims(uniform M) (
+    in %a : memref<64x64xbf16> [64, 64], out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %sig = mk.signals() : !mk.signal<1, sys, arrivals = 1>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !ring -> !slot
+      mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x64xbf16>, !slot
+      mk_sm.commit %ring, %slot : !ring, !slot
+    }
+    mk_sm.partition consumer warps(4) registers(240) {
+      %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+      %slot = mk_sm.wait %ring : !ring -> !slot
+      mk_sm.release %ring : !ring
+      // expected-error @+1 {{has a signal, which is the sender's business: add 'posted', or use mk.signal}}
+      mk_sm.store %t, %s[%c0, %c0] on %M signal %sig[%c0] through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>, !mk.signal<1, sys, arrivals = 1>
     }
   }
 }

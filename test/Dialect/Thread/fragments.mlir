@@ -42,9 +42,9 @@ mk_thread.kernel @fragments threads(256) cluster(1) params(512) shared(20480)
   mk_thread.store_fragment %a to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) add sys grouped 32 thread(%w)
       : tensor<64x8xf32, #acc>
   %wide = arith.constant dense<0.0> : tensor<64x64xbf16, #acc>
-  // CHECK: mk_thread.stage_fragment %{{.*}} in 1024 buffers 1 regular barrier 2 where %{{.*}} map(%[[G]] : i64) at(%{{.*}}, %{{.*}}) rows 64 add unrolled : tensor<64x64xbf16, #mk_sm.mma<{{.*}}> {
+  // CHECK: mk_thread.stage_fragment %{{.*}} in 1024 buffers 1 regular barrier 2 where %{{.*}} maps(%[[G]] : i64) at(%{{.*}}, %{{.*}}) rows 64 add unrolled : tensor<64x64xbf16, #mk_sm.mma<{{.*}}> {
   // CHECK-NEXT: ^bb0(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32):
-  mk_thread.stage_fragment %wide in 1024 buffers 1 regular barrier 2 where %yes map(%g : i64) at(%w, %w) rows 64 add
+  mk_thread.stage_fragment %wide in 1024 buffers 1 regular barrier 2 where %yes maps(%g : i64) at(%w, %w) rows 64 add
       unrolled : tensor<64x64xbf16, #acc> {
   ^bb0(%i: i32, %j: i32, %k: i32):
     mk_thread.sync_warp

@@ -152,7 +152,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
   // expected-error @+1 {{has 1 coordinates; a tile in parts has 2 to 5}}
-  mk_thread.stage_fragment %t in 1024 buffers 1 barrier 2 where %yes map(%g : i64) at(%w) rows 64 : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> {
+  mk_thread.stage_fragment %t in 1024 buffers 1 barrier 2 where %yes maps(%g : i64) at(%w) rows 64 : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> {
   ^bb0(%i: i32, %j: i32, %k: i32):
     mk_thread.sync_warp
   }

@@ -1,16 +1,17 @@
 // RUN: mk-opt %s -split-input-file -mk-sm-merge-puts -verify-diagnostics --remarks=merge-puts | FileCheck %s
 
-// One load for up to four peers: seven are two groups, as even as can be.
+// One load for up to four peers; of more, groups of three at most: seven are three groups, as even as can be.
 mk.mesh @mesh (gpu = 8 via link)
 !part = memref<?x?xbf16, #mk.symmetric>
 !ready = !mk.signal<?, sys, arrivals = 1>
 
 // CHECK-LABEL: mk.kernel @gather
 // CHECK-NOT: scf.for
-// CHECK: mk_sm.multicast also(%{{[0-9]+}}, %{{[0-9]+}}) {
+// CHECK: mk_sm.multicast also(%{{[0-9]+}}) {
 // CHECK-NEXT: mk.put %{{.*}} signal %{{.*}}[%{{.*}}]
 // CHECK-NEXT: }
-// CHECK: mk_sm.multicast also(%{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}}) {
+// CHECK: mk_sm.multicast also(%{{[0-9]+}}) {
+// CHECK: mk_sm.multicast also(%{{[0-9]+}}, %{{[0-9]+}}) {
 // CHECK-NEXT: mk.put
 // CHECK-NOT: mk.put
 mk.kernel @gather on @mesh dims(uniform M) (in %a : !part [M, 64] split [(gpu), ()], scratch %b : !part [M, 64]) {

@@ -99,6 +99,47 @@ mk.kernel @ranks on @mesh dims(uniform M) (
 
 // -----
 
+// So it is where the consumer sends it: the tile is put into shared memory once.
+
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<?, !tile>
+!slot = !mk_sm.slot<!tile>
+#acc = #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>
+mk.mesh @mesh (gpu = 2 via link)
+
+// CHECK-LABEL: mk.kernel @itself
+// CHECK-NOT: scf.for
+// CHECK: mk_sm.store %{{.*}} and(%{{[0-9]+}}) through
+// CHECK-NOT: scf.for
+// LAID-LABEL: mk.kernel @itself
+// STRIDES-LABEL: mk.kernel @itself
+mk.kernel @itself on @mesh dims(uniform M) (
+    in %a : memref<64x64xbf16> [64, 64], out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !ring -> !slot
+      mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x64xbf16>, !slot
+      mk_sm.commit %ring, %slot : !ring, !slot
+    }
+    mk_sm.partition consumer warps(4) registers(240) {
+      %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+      %slot = mk_sm.wait %ring : !ring -> !slot
+      mk_sm.release %ring : !ring
+      scf.for %i = %c0 to %c2 step %c1 {
+        %p = arith.addi %i, %M : index
+        mk_sm.store %t, %s[%c0, %c0] on %p through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
+      }
+    }
+  }
+}
+
+// -----
+
 // Not if it does anything else with them: the sender has room for one tile, and the next would wait for it.
 
 !tile = tensor<64x64xbf16>

@@ -34,14 +34,36 @@ mk_thread.kernel @parts threads(256) cluster(1) params(512) shared(20480)
   // CHECK: mk_thread.commit_group
   // CHECK: mk_thread.sync_warp
   // CHECK: llvm.loop_annotation
-  mk_thread.stage_fragment %c in 1024 buffers 1 regular barrier 2 where %there map(%g : i64) at(%w, %w) rows 64
+  mk_thread.stage_fragment %c in 1024 buffers 1 regular barrier 2 where %there maps(%g : i64) at(%w, %w) rows 64
       : tensor<64x128xbf16, #acc> {
   ^bb0(%i: i32, %j: i32, %k: i32):
     mk_thread.sync_warp
   }
 }
 
-// Unrolled, what the next part is computed from is loaded ahead; without a map nothing is sent.
+// What goes to several places is put into the buffer once.
+// CHECK-LABEL: mk_thread.kernel @places
+mk_thread.kernel @places threads(256) cluster(1) params(512) shared(20480)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %h = mk_thread.param 32 : i64
+  %c = arith.constant dense<0.0> : tensor<64x64xbf16, #acc>
+  %there = arith.cmpi eq, %w, %w : i32
+  // CHECK-COUNT-4: mk_thread.stmatrix
+  // CHECK-NOT: mk_thread.stmatrix
+  // CHECK: mk_thread.store_tensor %{{.*}} to %[[G:[^,]*]]
+  // CHECK-NOT: mk_thread.store_tensor %{{.*}} to %[[G]]
+  // CHECK: mk_thread.store_tensor
+  // CHECK: mk_thread.commit_group
+  mk_thread.stage_fragment %c in 1024 buffers 1 barrier 2 where %there maps(%g, %h : i64, i64) at(%w, %w) rows 64 unrolled
+      : tensor<64x64xbf16, #acc> {
+  ^bb0(%i: i32, %j: i32, %k: i32):
+    mk_thread.sync_warp
+  }
+}
+
+// Unrolled, what the next part is computed from is loaded ahead; without maps nothing is sent.
 // CHECK-LABEL: mk_thread.kernel @unrolled
 mk_thread.kernel @unrolled threads(256) cluster(1) params(512) shared(20480)
     frame(<launch = 64, failed = 1032>) {
