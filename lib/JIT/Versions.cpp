@@ -184,7 +184,7 @@ bool VersionsCompiler::writePackage() {
   }
   metadata["grid"] = grid;
   metadata["versions"] = std::move(list);
-  FailureOr<HostCpu> cpu = resolveCpu(what.given.cpu, module.getLoc());
+  FailureOr<HostCpu> cpu = resolveCpu(what.given.cpu, what.given.optimize, module.getLoc());
   if (failed(cpu))
     return false;
   OwningOpRef<ModuleOp> select =
