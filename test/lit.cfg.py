@@ -113,6 +113,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# What programs compile through the C and C++ interfaces, others find again.
+config.environment["MK_CACHE_DIR"] = os.path.join(config.mkernel_test_dir, "cache")
+
 tools = ["FileCheck", "not", "count", "split-file", "mlir-opt"]
 tools += [
     ToolSubst(name, unresolved="ignore")

@@ -2,6 +2,8 @@
 #include "SMVerify.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -78,6 +80,24 @@ mk::BroadcastOp mk_sm::getRowFactors(Operation *op) {
   return {};
 }
 
+static LogicalResult verifyAgreed(Operation *op) {
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    if (!drawsItems(loop))
+      return success();
+    return op->emitOpError() << "has " << kAgreedAttr
+                             << ", but draws items, of which none are left after a failure";
+  }
+  auto partition = op->getParentOfType<PartitionOp>();
+  bool agrees =
+      partition && (partition.getKind() != PartitionKind::Consumer || partition.getAgrees());
+  if (isa<memref::LoadOp>(op) && agrees)
+    return success();
+  return op->emitOpError()
+         << "has " << kAgreedAttr
+         << ", which scf.while may have, and memref.load in a producer, in a mover "
+            "and in a consumer that 'agrees'";
+}
+
 LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kSharedAttr)
     return verifyShared(op, attribute.getValue());
@@ -91,6 +111,8 @@ LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitOpError() << "has " << kRescalingAttr
                              << ", but does not scale rows or columns of an accumulator in f32";
   }
+  if (attribute.getName() == kAgreedAttr)
+    return verifyAgreed(op);
   return op->emitOpError() << "has attribute " << attribute.getName()
                            << ", which mk_sm does not know of it";
 }

@@ -31,13 +31,16 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
     mk_sm.partition consumer warps(8) registers(240) teams(2) { ... }
     mk_sm.partition mover warps(1) registers(40) { ... }
     ```
+
+    The threads of a consumer that `agrees` know of each wait, when it has returned, whether the launch has failed, and
+    all of them the same (`mk-sm-agree-on-failure`).
   }];
   let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers,
-                       DefaultValuedAttr<I64Attr, "1">:$teams);
+                       DefaultValuedAttr<I64Attr, "1">:$teams, UnitAttr:$agrees);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `` $kind `warps` `(` $warps `)` `registers` `(` $registers `)` (`teams` `(` $teams^ `)`)?
-    $body attr-dict
+    (`agrees` $agrees^)? $body attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -61,6 +61,8 @@ LogicalResult PartitionOp::verify() {
   if (teams != 1 && (teams != 2 || getKind() != PartitionKind::Consumer || warps != 8))
     return emitOpError() << "has " << teams << " teams of " << warps
                          << " warps: a consumer of 8 warps may have two teams of one warpgroup";
+  if (getAgrees() && getKind() != PartitionKind::Consumer)
+    return emitOpError() << "is one warp and 'agrees' behind its waits: it does where it loads";
   if (target) {
     mk::RegistersAttr file = target.getSm().getRegisters();
     if (!file.has(registers))

@@ -76,6 +76,10 @@ MeshOp KernelOp::getMeshOp() {
   return SymbolTable::lookupNearestSymbolFrom<MeshOp>((*this)->getParentOp(), getMeshAttr());
 }
 
+bool KernelOp::hasEngines() {
+  return llvm::any_of(getBody().getOps<RoleOp>(), [](RoleOp role) { return role.isOfEngines(); });
+}
+
 void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   if (region.empty())
     return;

@@ -92,7 +92,8 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     `acc + a * b` with a : M x K (K x M with `transpose_a`), b : K x N (N x K with
     `transpose_b`), acc : M x N of f32. Operands are both bf16, both f16, both f32 or
     fp8; products and sums are rounded to f32 in any order. f32 operands are
-    multiplied in full precision unless `precision = tf32` is given.
+    multiplied in full precision unless `precision = tf32` is given. `swapped` says that
+    `mk-transpose-dots` has exchanged rows and columns of what was written: messages speak of that.
 
     ```mlir
     %c1 = mk.dot %a, %b, %c0 transpose_b
@@ -101,10 +102,10 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   }];
   let arguments = (ins Mk_FloatTile:$lhs, Mk_FloatTile:$rhs, Mk_FloatTile:$acc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
-                       OptionalAttr<Mk_PrecisionAttr>:$precision);
+                       OptionalAttr<Mk_PrecisionAttr>:$precision, UnitAttr:$swapped);
   let results = (outs Mk_FloatTile:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
+    $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? (`swapped` $swapped^)?
     (`precision` `=` custom<Word>($precision)^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;

@@ -111,6 +111,8 @@ def Mk_KernelOp : Mk_Op<"kernel", [
     /// empty attribute when it is whole on every rank.
     ::mlir::ArrayAttr getArgSplit(unsigned i);
     MeshOp getMeshOp();
+    /// Whether copy engines carry out one of its roles.
+    bool hasEngines();
   }];
 }
 

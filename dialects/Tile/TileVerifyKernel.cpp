@@ -2,7 +2,6 @@
 #include "TileVerify.h"
 #include "TileVerifySizes.h"
 #include "mkernel/Dialect/Tile/Dims.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"

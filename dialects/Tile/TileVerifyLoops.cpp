@@ -1,6 +1,5 @@
 //===- TileVerifyLoops.cpp - Verifiers of iteration -----------------------===//
 #include "TileVerify.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -150,7 +150,7 @@ LogicalResult Compilation::compileTile() {
     output << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(params)));
     return success();
   }
-  FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
+  FailureOr<HostCpu> cpu = resolveCpu(options.cpu, options.optimize, module.getLoc());
   if (failed(cpu))
     return misuse();
   lowering.vectorBits = cpu->vectorBits;

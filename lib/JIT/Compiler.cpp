@@ -23,7 +23,7 @@ LogicalResult Compilation::compile() {
     return compileTile();
   if (failed(checkLowered(module)))
     return failure();
-  FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
+  FailureOr<HostCpu> cpu = resolveCpu(options.cpu, options.optimize, module.getLoc());
   return failed(cpu) ? failure() : emitCode(module, *cpu);
 }
 

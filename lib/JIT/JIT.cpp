@@ -2,7 +2,6 @@
 #include "mkernel/Compiler/Compiler.h"
 #include "mkernel/Compiler/Guarded.h"
 #include "mkernel/JIT/CompileC.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -131,13 +131,11 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
   FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference, kernel);
   if (failed(lowered))
     return failure();
-  bool engines = llvm::any_of(kernel.getBody().getOps<RoleOp>(),
-                              [](RoleOp role) { return role.isOfEngines(); });
   OwningOpRef<ModuleOp> host = module.clone();
   if (failed(run(*host,
                  [&](OpPassManager &pm) {
                    pm.addPass(createSymbolDCEPass());
-                   buildHostPartPipeline(pm, lowering, engines);
+                   buildHostPartPipeline(pm, lowering, kernel.hasEngines());
                  })) ||
       failed(takeSites(*host, *metadata, "engine_sites")))
     return failure();

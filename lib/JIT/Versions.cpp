@@ -10,6 +10,13 @@ using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
 
+static json::Object toObject(const DimSizes &sizes) {
+  json::Object object;
+  for (const auto &[name, size] : sizes)
+    object[name] = size;
+  return object;
+}
+
 namespace {
 /// A version, and those before it that came out the same.
 struct Version {
@@ -19,6 +26,14 @@ struct Version {
   std::string package;
 
   DimSizes serves() const { return request->serves; }
+  /// Adds the sizes that it serves, and those that it serves since versions are merged into it.
+  void describeSizes(json::Object &entry) const {
+    entry["serves"] = toObject(serves());
+    json::Array sizes;
+    llvm::transform(merged, std::back_inserter(sizes), toObject);
+    if (!sizes.empty())
+      entry["merged"] = std::move(sizes);
+  }
 };
 
 class VersionsCompiler {
@@ -47,13 +62,6 @@ private:
   std::vector<Version> versions;
 };
 } // namespace
-
-static json::Object toObject(const DimSizes &sizes) {
-  json::Object object;
-  for (const auto &[name, size] : sizes)
-    object[name] = size;
-  return object;
-}
 
 /// Parameters by name, without where they are from.
 static json::Object getValues(const json::Object &about) {
@@ -121,13 +129,7 @@ void VersionsCompiler::mergeEqual() {
 bool VersionsCompiler::writeParams() {
   json::Array list;
   for (Version &version : versions) {
-    version.about["serves"] = toObject(version.serves());
-    if (!version.merged.empty()) {
-      json::Array merged;
-      for (const DimSizes &sizes : version.merged)
-        merged.push_back(toObject(sizes));
-      version.about["merged"] = std::move(merged);
-    }
+    version.describeSizes(version.about);
     list.push_back(std::move(version.about));
   }
   output << llvm::formatv("{0:2}\n", json::Value(json::Object{{"versions", std::move(list)}}));
@@ -170,21 +172,15 @@ bool VersionsCompiler::writePackage() {
   std::vector<std::string> packages;
   for (Version &version : versions) {
     grid = std::max(grid, version.about.getInteger("grid").value_or(0));
-    json::Object entry{{"serves", toObject(version.serves())},
-                       {"bytes", int64_t(version.package.size())}};
-    if (!version.merged.empty()) {
-      json::Array merged;
-      for (const DimSizes &sizes : version.merged)
-        merged.push_back(toObject(sizes));
-      entry["merged"] = std::move(merged);
-    }
+    json::Object entry{{"bytes", int64_t(version.package.size())}};
+    version.describeSizes(entry);
     list.push_back(std::move(entry));
     serves.push_back(version.serves());
     packages.push_back(std::move(version.package));
   }
   metadata["grid"] = grid;
   metadata["versions"] = std::move(list);
-  FailureOr<HostCpu> cpu = resolveCpu(what.given.cpu, module.getLoc());
+  FailureOr<HostCpu> cpu = resolveCpu(what.given.cpu, what.given.optimize, module.getLoc());
   if (failed(cpu))
     return false;
   OwningOpRef<ModuleOp> select =

@@ -2,7 +2,6 @@
 #include "Functions.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/CallGraph.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

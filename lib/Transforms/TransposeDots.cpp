@@ -114,7 +114,8 @@ struct SwapOperands : OpRewritePattern<DotOp> {
     Value acc = makeTranspose(b, dot.getLoc(), dot.getAcc());
     auto product = DotOp::create(b, dot.getLoc(), acc.getType(), dot.getRhs(), dot.getLhs(), acc,
                                  /*transpose_a=*/!dot.getTransposeB(),
-                                 /*transpose_b=*/!dot.getTransposeA(), dot.getPrecisionAttr());
+                                 /*transpose_b=*/!dot.getTransposeA(), dot.getPrecisionAttr(),
+                                 /*swapped=*/true);
     b.replaceOpWithNewOp<TransposeOp>(dot, type, product);
     return success();
   }

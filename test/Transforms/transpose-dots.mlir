@@ -7,7 +7,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: %[[SUM:.*]] = mk.fold (%{{.*}}) in (%{{.*}}) iter(%[[CARRIED:.*]] = %[[ZERO]]) combine(add) : tensor<64x16xf32> {
 // CHECK: %[[X:.*]] = mk.load %{{.*}} -> tensor<16x128xbf16>
 // CHECK: %[[Y:.*]] = mk.load %{{.*}} -> tensor<64x128xbf16>
-// CHECK: %[[NEXT:.*]] = mk.dot %[[Y]], %[[X]], %[[CARRIED]] transpose_b
+// CHECK: %[[NEXT:.*]] = mk.dot %[[Y]], %[[X]], %[[CARRIED]] transpose_b swapped
 // CHECK: mk.yield %[[NEXT]] : tensor<64x16xf32>
 // CHECK: %[[T:.*]] = mk.transpose %[[SUM]] : tensor<64x16xf32> -> tensor<16x64xf32>
 // CHECK: arith.truncf %[[T]] : tensor<16x64xf32> to tensor<16x64xbf16>
@@ -31,7 +31,7 @@ mk.kernel @few on @mesh dims(uniform M, uniform N, uniform K) (
 // What is made of a product in the fold follows: rows that are spread along columns are spread along rows.
 // CHECK-LABEL: mk.kernel @scaled
 // CHECK: mk.fold {{.*}} : tensor<128x8xf32> {
-// CHECK: %[[P:.*]] = mk.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a : tensor<64x128xbf16>, tensor<64x8xbf16>, tensor<128x8xf32>
+// CHECK: %[[P:.*]] = mk.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a swapped : tensor<64x128xbf16>, tensor<64x8xbf16>, tensor<128x8xf32>
 // CHECK: %[[S:.*]] = mk.broadcast %{{.*}} dims [0] : tensor<8xf32> -> tensor<128x8xf32>
 // CHECK: %[[M:.*]] = arith.mulf %[[P]], %[[S]] : tensor<128x8xf32>
 // CHECK: %[[N:.*]] = arith.addf %{{.*}}, %[[M]] : tensor<128x8xf32>

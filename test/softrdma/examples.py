@@ -34,7 +34,7 @@ MORE = {"moe": ["--random", "topk_ids=-2:13"],
 
 def compile_command(mk_opt, examples, name, nodes, output, gpus=2):
     file, kernel, parameters, _ = JOBS[name]
-    command = [mk_opt, "--target=host", "--emit=package", "--cpu=x86-64-v3",
+    command = [mk_opt, "--target=host", "--emit=package", "--no-optimize", "--cpu=x86-64-v3",
                f"--grid={GRID}",
                "--bind", ",".join([f"node={nodes},gpu={gpus}"] + [*filter(None, [FIXED.get(name)])]),
                f"{examples}/{file}.mlir", "-o", output]

@@ -7,8 +7,9 @@ list(APPEND unit_sources
   StallsTest.cpp
   SymmetricMemoryTest.cpp
   cuda/DriverTest.cpp
+  cuda/EnginesTest.cpp
   cuda/GpuHeapTest.cpp
-    cuda/LaunchTest.cpp
+  cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp
   cuda/NetworkTest.cpp
   cuda/PackTest.cpp

@@ -171,8 +171,7 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
     Value goesOn = p.scalar(condition.getCondition());
-    // It may wait for what nobody writes any more. Tickets end by themselves.
-    if (!drawsItems(op))
+    if (op->hasAttr(kAgreedAttr))
       goesOn = and_(p, goesOn, eq(p, agreeOnFailure(p), 0));
     scf::ConditionOp::create(p, goesOn, p.packAll(condition.getArgs()));
     block = p.createBlock(&loop.getAfter(), {}, after, ArrayRef(locs).take_front(after.size()));

@@ -12,8 +12,8 @@
 // - there are no tickets left, so that loops over them end with the next item. Other loops
 //   run on, over tiles from valid addresses;
 // - scalars from memory that somebody writes are 0. They decide which barriers threads come
-//   to, so threads that meet at barriers have to agree on whether they count: those of a
-//   consumer behind each wait; the producer sends those that both partitions read
+//   to, so threads that meet at barriers have to agree on whether they count
+//   (mk-sm-agree-on-failure); the producer sends those that both partitions read
 //   (mk-sm-split-roles).
 //
 // Indices that are out of bounds become 0, peers that do not exist this rank. Nothing of
@@ -50,53 +50,10 @@ void sm::updateWaitFailed(PartitionBuilder &p) {
     write(p, p.waitFailed, agreeOnFailure(p));
 }
 
-/// Whether the number follows from parameters and the thread's place alone.
-static bool isStable(Value value) {
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    Operation *op = arg.getOwner()->getParentOp();
-    if (isa<KernelOp>(op))
-      return true;
-    if (auto items = dyn_cast<ItemsOp>(op))
-      return isStable(items.getTotal());
-    auto loop = dyn_cast<scf::ForOp>(op);
-    return loop && arg == loop.getInductionVar() && isStable(loop.getLowerBound()) &&
-           isStable(loop.getUpperBound());
-  }
-  Operation *op = value.getDefiningOp();
-  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [](Value operand) {
-           return isa<BaseMemRefType>(operand.getType()) || isStable(operand);
-         });
-}
-
-/// Whether what is loaded, or from where, has no meaning after a failure.
-static bool isUncertain(PartitionBuilder &p, memref::LoadOp op) {
-  if (!p.partition || !p.partition->isAncestor(op))
-    return false;
-  // With checks an index that is wrong is found.
-  return !isNeverWritten(op.getMemRef()) ||
-         (!p.info.checked && !llvm::all_of(op.getIndices(), isStable));
-}
-
-bool sm::needsAgreement(PartitionBuilder &p) {
-  if (p.isOneWarp())
-    return false;
-  bool waits = static_cast<bool>(p.info.resources.prepare), loads = false;
-  p.partition.walk([&](Operation *op) {
-    waits |= isa<mk::WaitOp, PopOp>(op);
-    if (auto load = dyn_cast<memref::LoadOp>(op))
-      loads |= isUncertain(p, load);
-  });
-  return waits && loads;
-}
-
 Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address) {
-  if (isUncertain(p, op)) {
-    if (p.isOneWarp())
-      return mk_thread::loadElement(p, type, address, agreeOnFailure(p), {}, /*inverted=*/true);
-    if (p.waitFailed)
-      return mk_thread::loadElement(p, type, address, read(p, p.waitFailed, p.i32), {},
-                                    /*inverted=*/true);
+  if (op->hasAttr(kAgreedAttr)) {
+    Value failed = p.waitFailed ? read(p, p.waitFailed, p.i32) : agreeOnFailure(p);
+    return mk_thread::loadElement(p, type, address, failed, {}, /*inverted=*/true);
   }
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);

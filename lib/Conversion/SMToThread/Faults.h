@@ -15,11 +15,9 @@ Value existingPeer(PartitionBuilder &p, Value peer);
 /// i32: whether the CTA has failed, the same for all threads of the partition, which
 /// meet for it.
 Value agreeOnFailure(PartitionBuilder &p);
-/// Whether threads of the consumer load scalars whose meaning depends on waits.
-bool needsAgreement(PartitionBuilder &p);
-/// To be called behind a wait for a signal.
+/// To be called at the beginning of a partition that agrees, and behind a wait for a signal.
 void updateWaitFailed(PartitionBuilder &p);
-/// Zero where what is loaded, or from where, has no meaning after a failure.
+/// Zero after a failure where the op says so.
 Value loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address);
 
 } // namespace mlir::mk::sm

@@ -31,8 +31,7 @@ sm::KernelInfo::KernelInfo(KernelOp kernel, const KernelResources &resources,
     : resources(resources), ctas(ctas), params(params), checked(checked), timed(timed),
       byThreads(shared.getCopiers()), kernel(kernel),
       warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared) {
-  hasEngines = llvm::any_of(kernel.getBody().getOps<RoleOp>(),
-                            [](RoleOp role) { return role.isOfEngines(); });
+  hasEngines = kernel.hasEngines();
   waitsForOthers = !resources.signals.empty() || !resources.queues.empty() || resources.prepare ||
                    hasPeers() || hasEngines;
   keepsCounts = waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);

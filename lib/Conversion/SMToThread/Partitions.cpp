@@ -42,7 +42,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
   LogicalResult result = success();
   auto body = [&] {
     p.readEpoch();
-    if (needsAgreement(p)) {
+    if (op.getAgrees()) {
       p.waitFailed = variable(p, p.i32, p.c32(0));
       updateWaitFailed(p);
     }

@@ -1,6 +1,7 @@
 //===- Registers.cpp - Whether the tiles of a role fit --------------------===//
 #include "RolePlan.h"
 #include "TiedExtents.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Spread.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -207,15 +208,21 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
       << " registers in each thread for the tiles that are live here, a thread of " << warpgroups
       << " warpgroups of " << mk::getSmTarget(plan.op).getName() << " has " << point.budget
       << " for them";
-  bool isMatrix = made.getRank() == 2;
+  bool isMatrix = made.getRank() == 2, isSwapped = mk::getWrittenType(plan.op, made) != made;
+  auto use = [&](int64_t rows, int64_t columns) {
+    diag << ": use " << kind << " of at most " << (isSwapped ? columns : rows) << " x "
+         << (isSwapped ? rows : columns);
+  };
   if (int64_t columns = isMatrix ? findFitting(point.made, 1, 16) : 0)
-    diag << ": use " << kind << " of at most " << made.getDimSize(0) << " x " << columns;
+    use(made.getDimSize(0), columns);
   else if (int64_t rows = isMatrix ? findFitting(point.made, 0, rowsOf(plan)) : 0)
-    diag << ": use " << kind << " of at most " << rows << " x " << made.getDimSize(1);
+    use(rows, made.getDimSize(1));
   else
     diag << ": use fewer or smaller tiles; no other width or height of this one alone is enough";
   for (Value tile : point.held)
-    diag.attachNote(tile.getLoc()) << tile.getType() << " takes " << countRegisters(plan, tile);
+    diag.attachNote(tile.getLoc())
+        << mk::getWrittenType(plan.op, cast<RankedTensorType>(tile.getType())) << " takes "
+        << countRegisters(plan, tile);
   return diag;
 }
 
@@ -224,17 +231,20 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
   auto [needed, first] = countInstruction(plan, dot, columns, warpgroups);
   if (needed <= first)
     return success();
-  InFlightDiagnostic diag = dot.emitOpError()
-                            << "takes " << needed << " registers in one instruction of " << columns
-                            << " columns, but the " << mk::kWarpgroupThreads * (warpgroups + 1)
-                            << " threads of " << warpgroups << " warpgroups and a producer of "
-                            << mk::getSmTarget(dot).getName() << " begin with " << first;
+  StringRef across = dot.getSwapped() ? "rows" : "columns",
+            down = dot.getSwapped() ? "columns" : "rows";
+  InFlightDiagnostic diag =
+      dot.emitOpError() << "takes " << needed << " registers in one instruction of " << columns
+                        << " " << across << ", but the " << mk::kWarpgroupThreads * (warpgroups + 1)
+                        << " threads of " << warpgroups << " warpgroups and a producer of "
+                        << mk::getSmTarget(dot).getName() << " begin with " << first;
   mk::MatrixUnitAttr unit = mk::getSm(dot).getMatrixUnit();
   int64_t rows = 2 * unit.getRows();
   if (int64_t fewer = findFitting(dot.getResult(), 1, unit.getColumnStep()))
-    diag << ": use accumulators of at most " << fewer << " columns, or of " << rows << " rows";
+    diag << ": use accumulators of at most " << fewer << " " << across << ", or of " << rows << " "
+         << down;
   else
-    diag << ": use accumulators of " << rows << " rows";
+    diag << ": use accumulators of " << rows << " " << down;
   return diag;
 }
 

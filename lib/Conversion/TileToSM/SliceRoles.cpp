@@ -8,7 +8,6 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;

@@ -1,4 +1,5 @@
 //===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/RankEvaluator.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Target.h"
@@ -28,7 +29,9 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
       Operation *where = op;
       if (isa<UnknownLoc>(op->getLoc()) && !op->use_empty())
         where = *op->user_begin();
-      return where->emitOpError() << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
+      return where->emitOpError() << "has a tile of "
+                                  << llvm::interleaved(mk::getWrittenType(kernel, tile).getShape(),
+                                                       " x ")
                                   << " elements of " << tile.getElementType() << ", "
                                   << (bytes >> 10) << " KiB; an SM has registers of "
                                   << (most >> 10)

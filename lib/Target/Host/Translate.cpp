@@ -8,7 +8,6 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
@@ -32,8 +31,9 @@ static const llvm::Target *getNativeTarget() {
   return target;
 }
 
-FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
+FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, bool optimizes, Location loc) {
   HostCpu cpu;
+  cpu.optimizes = optimizes;
   const llvm::Target *target = getNativeTarget();
   if (name.empty() || name == "native") {
     cpu.name = llvm::sys::getHostCPUName().str();
@@ -69,10 +69,10 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
 
 std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu) {
   const llvm::Target *target = getNativeTarget();
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name,
-                                  cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name, cpu.features,
+      llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      cpu.optimizes ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None));
 }
 
 /// What the loader of a package looks up.
@@ -109,7 +109,8 @@ FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateHostModule(ModuleOp module, const HostCpu &cpu, llvm::LLVMContext &context) {
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   // -O3 takes twice as long for large kernels, whose code is not faster.
-  return translateModule(module, *machine, context, llvm::OptimizationLevel::O2,
+  return translateModule(module, *machine, context,
+                         cpu.optimizes ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O0,
                          /*vectorizes=*/true, [&](llvm::Module &translated) {
                            translated.setPICLevel(llvm::PICLevel::BigPIC);
                            setAttributes(translated, cpu);

@@ -113,6 +113,9 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
     layout.variant = options.variant;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));
   pm.addPass(mk_sm::createAssignWarpsPass());
+  mk_sm::AgreeOnFailurePassOptions agree;
+  agree.bounds = options.bounds;
+  pm.addPass(mk_sm::createAgreeOnFailurePass(agree));
   ConvertSMToThreadPassOptions convert;
   convert.loops = options.loops;
   convert.bounds = options.bounds;

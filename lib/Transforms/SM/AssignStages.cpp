@@ -1,7 +1,6 @@
 //===- AssignStages.cpp - Which slot of a channel, in which phase ---------===//
 #include "Functions.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -2,7 +2,6 @@
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

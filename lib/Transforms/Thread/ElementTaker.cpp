@@ -2,7 +2,6 @@
 #include "ElementTaker.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Places.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include <numeric>
 

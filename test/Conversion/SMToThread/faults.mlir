@@ -1,5 +1,5 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread=bounds=false -mk-thread-expand | FileCheck %s
-// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=NONE
+// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -mk-sm-agree-on-failure=bounds=false -convert-mk-sm-to-thread=bounds=false -mk-thread-expand | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -mk-sm-agree-on-failure -convert-mk-sm-to-thread -mk-thread-expand -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=NONE
 
 // A launch that fails comes to its end: a word in shared memory says so, and what others would
 // see is left out from then on.

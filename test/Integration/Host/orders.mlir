@@ -1,9 +1,9 @@
 // Every order and schedule visits every item exactly once.
 // REQUIRES: compiler
 // RUN: mk-run %s --gpus 3 --bind M=13,N=7 --check | FileCheck %s
-// RUN: mk-run %s --gpus 1 --bind M=1,N=1 --check --launches 5 | FileCheck %s
-// RUN: mk-run %s --gpus 2 --bind M=64,N=3 --check --seed 9 | FileCheck %s
-// RUN: mk-run %s --gpus 2 --bind M=5,N=0 --check | FileCheck %s
+// RUN: mk-run --no-optimize %s --gpus 1 --bind M=1,N=1 --check --launches 5 | FileCheck %s
+// RUN: mk-run --no-optimize %s --gpus 2 --bind M=64,N=3 --check --seed 9 | FileCheck %s
+// RUN: mk-run --no-optimize %s --gpus 2 --bind M=5,N=0 --check | FileCheck %s
 // CHECK: check: PASS c
 
 mk.mesh @mesh (gpu = ? via link)

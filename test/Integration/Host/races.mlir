@@ -2,7 +2,7 @@
 // it depends on data: the replay of a run finds them. WRONG says which mistake is made.
 // REQUIRES: compiler
 // RUN: mk-run %s --gpus 2 --bind WRONG=0 --check --check=races --seed 3 --launches 2 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: mk-run %s --nodes 2 --bind WRONG=0 --check --check=races --loopback delay=2ms,reorder=3 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: mk-run --no-optimize %s --nodes 2 --bind WRONG=0 --check --check=races --loopback delay=2ms,reorder=3 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not mk-run %s --gpus 2 --bind WRONG=1 --check --check=races 2>&1 | FileCheck %s --check-prefix=WEAK
 // RUN: not mk-run %s --nodes 2 --bind WRONG=1 --check --check=races 2>&1 | FileCheck %s --check-prefix=WEAK
 // RUN: not mk-run %s --gpus 2 --bind WRONG=2 --no-verify --check --check=races 2>&1 | FileCheck %s --check-prefix=SETTLE
@@ -10,7 +10,7 @@
 // RUN: not mk-run %s --gpus 2 --bind WRONG=3 --check --check=races 2>&1 | FileCheck %s --check-prefix=LOAD
 // RUN: not mk-run %s --gpus 2 --bind WRONG=4 --check --check=races 2>&1 | FileCheck %s --check-prefix=ITEMS
 // RUN: not mk-run %s --gpus 2 --bind WRONG=0 --check=race 2>&1 | FileCheck %s --check-prefix=USAGE
-// RUN: mk-opt --target=host --emit=package --bind node=1,gpu=2 %s -o %t.mkpkg
+// RUN: mk-opt --no-optimize --target=host --emit=package --bind node=1,gpu=2 %s -o %t.mkpkg
 // RUN: not mk-run %t.mkpkg --bind WRONG=0 --check=races 2>&1 | FileCheck %s --check-prefix=PACKAGE
 
 // NONE: check: PASS a, c

@@ -7,7 +7,7 @@
 // RUN: not mk-run %s --kernel extents --gpus 2 --bind N=17179869184 2>&1 | FileCheck %s --check-prefix=EXTENT
 // EXTENT: kernel 'extents' cannot run with these sizes (rank 0): a sum, difference or product of sizes does not fit in its integers, in extent 1 of argument 's', (N * 1073741824) + -2147483646, in line [[#]]: give smaller sizes
 
-// RUN: mk-run %s --kernel items --bind T=2 | FileCheck %s --check-prefix=ITEMS
+// RUN: mk-run --no-optimize %s --kernel items --bind T=2 | FileCheck %s --check-prefix=ITEMS
 // ITEMS: done: kernel 'items'
 // RUN: not timeout 60 mk-run %s --kernel items --bind T=4294967296 2>&1 | FileCheck %s --check-prefix=LOOP
 // LOOP: kernel 'items' cannot run with these sizes (rank 0): a sum, difference or product of sizes does not fit in its integers, in line [[#LOOP:]]: give smaller sizes
@@ -17,7 +17,7 @@
 // CONSTANT: error: 'arith.muli' op wraps: 4294967296 * 4294967296 does not fit in 64 bits; bind smaller sizes
 
 // An axis may divide: it has a size when the plan is built.
-// RUN: mk-run %s --kernel divided --gpus 2 --bind N=7 | FileCheck %s --check-prefix=DIVIDED
+// RUN: mk-run --no-optimize %s --kernel divided --gpus 2 --bind N=7 | FileCheck %s --check-prefix=DIVIDED
 // DIVIDED: done: kernel 'divided'
 
 mk.mesh @mesh (gpu = ? via link)

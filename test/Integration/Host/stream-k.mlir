@@ -3,17 +3,17 @@
 // waves of which some are split; nothing to split.
 // REQUIRES: compiler
 // RUN: mk-run %s --grid 1 --bind M=100,N=300 --check | FileCheck %s
-// RUN: mk-run %s --grid 5 --bind M=130,N=1000 --check --launches 3 --seed 4 | FileCheck %s
-// RUN: mk-run %s --grid 16 --bind M=16,N=1000 --check --seed 5 | FileCheck %s
-// RUN: mk-run %s --grid 16 --bind M=10,N=40 --check | FileCheck %s
-// RUN: mk-run %s --grid 4 --bind M=64,N=100 --check | FileCheck %s
-// RUN: mk-run %s --grid 3 --gpus 2 --bind M=230,N=333 --set TAIL=2 --check --seed 6 | FileCheck %s
+// RUN: mk-run --no-optimize %s --grid 5 --bind M=130,N=1000 --check --launches 3 --seed 4 | FileCheck %s
+// RUN: mk-run --no-optimize %s --grid 16 --bind M=16,N=1000 --check --seed 5 | FileCheck %s
+// RUN: mk-run --no-optimize %s --grid 16 --bind M=10,N=40 --check | FileCheck %s
+// RUN: mk-run --no-optimize %s --grid 4 --bind M=64,N=100 --check | FileCheck %s
+// RUN: mk-run --no-optimize %s --grid 3 --gpus 2 --bind M=230,N=333 --set TAIL=2 --check --seed 6 | FileCheck %s
 // CHECK: check: PASS y
 
 // And a GEMM.
-// RUN: mk-run %examples/gemm_streamk.mlir --bind M=301,N=515,K=130 --gpus 2 --check | FileCheck %s --check-prefix=GEMM
-// RUN: mk-run %examples/gemm_streamk.mlir --grid 7 --bind M=301,N=515,K=700 --set TM=64,TN=64,TK=32,TAIL=2,RASTER=3 --check --launches 3 --seed 7 | FileCheck %s --check-prefix=GEMM
-// RUN: mk-run %examples/gemm_streamk.mlir --bind M=60,N=60,K=0 --check | FileCheck %s --check-prefix=GEMM
+// RUN: mk-run --no-optimize %examples/gemm_streamk.mlir --bind M=301,N=515,K=130 --gpus 2 --check | FileCheck %s --check-prefix=GEMM
+// RUN: mk-run --no-optimize %examples/gemm_streamk.mlir --grid 7 --bind M=301,N=515,K=700 --set TM=64,TN=64,TK=32,TAIL=2,RASTER=3 --check --launches 3 --seed 7 | FileCheck %s --check-prefix=GEMM
+// RUN: mk-run --no-optimize %examples/gemm_streamk.mlir --bind M=60,N=60,K=0 --check | FileCheck %s --check-prefix=GEMM
 // GEMM: check: PASS c
 
 mk.mesh @mesh (gpu = ? via link)

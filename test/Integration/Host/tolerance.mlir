@@ -13,14 +13,14 @@
 // RUN: not mk-run %t.mlir --bind M=70,N=50,K=64 --check | FileCheck %s --check-prefix=OFF
 // OFF: check: FAIL c (
 // RUN: not mk-run %t.mlir --bind M=70,N=50,K=64 --check --tolerance d=1000 | FileCheck %s --check-prefix=OFF
-// RUN: mk-run %t.mlir --bind M=70,N=50,K=64 --check --tolerance 1,c=1000
+// RUN: mk-run --no-optimize %t.mlir --bind M=70,N=50,K=64 --check --tolerance 1,c=1000
 // RUN: not mk-run %t.mlir --bind M=70,N=50,K=64 --check --tolerance e=2 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: --tolerance e: kernel 'two' has no such argument; possible are: c, d
 //
 // Errors of a row are relative to it: its roundings are more than the rms of the whole
 // output allows for, and a mistake in it is still seen.
 // RUN: %python %S/Inputs/large-row.py %t.npy
-// RUN: mk-run %s --bind M=70,N=50,K=64 --check --in a=%t.npy
+// RUN: mk-run --no-optimize %s --bind M=70,N=50,K=64 --check --in a=%t.npy
 // RUN: not mk-run %t.mlir --bind M=70,N=50,K=64 --check --in a=%t.npy | FileCheck %s --check-prefix=ROW
 // ROW: c[0, 0] on rank 0: got
 // ROW: check: FAIL c (

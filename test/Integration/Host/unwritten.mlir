@@ -10,7 +10,7 @@
 // RUN: not mk-run %t.mlir --kernel flags --bind N=40 --check=each --launches 3 2>&1 | FileCheck %s --check-prefix=EACH
 // EACH: launch 1 of 3: c[39]
 //
-// RUN: mk-run %s --kernel large --bind N=2000,W=200 --check | FileCheck %s
+// RUN: mk-run --no-optimize %s --kernel large --bind N=2000,W=200 --check | FileCheck %s
 // RUN: sed 's/%%hole = .*/%%hole = arith.constant 778 : index/' %s > %t.large.mlir
 // RUN: not mk-run %t.large.mlir --kernel large --bind N=2000,W=200 --check | FileCheck %s --check-prefix=LARGE
 // LARGE: c[778, 0] on rank 0: is NaN, as it was before the launch

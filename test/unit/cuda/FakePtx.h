@@ -19,6 +19,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mk::rt::test {
@@ -170,7 +171,7 @@ private:
     if (word == "bra") {
       std::istringstream(rest) >> one.label;
     } else if (!one.ends) {
-      one.execute = find(word);
+      one.execute = find(word.substr(0, end));
       if (!one.execute)
         return false;
       for (char &c : rest)
@@ -315,6 +316,32 @@ private:
         {"st.global.u16", store<uint16_t>()},
         {"st.global.u32", store<W>()},
         {"st.global.u64", store<U>()},
+        // Of one thread, in whose order all is.
+        {"cvt.s64.s32", unary([](U v) { return int64_t(int32_t(v)); })},
+        {"mad.lo.u32",
+         [](Registers &r, const Operands &o) {
+           r[o[0].value] = W(o[1].in(r) * o[2].in(r) + o[3].in(r));
+         }},
+        {"setp.eq.u64", binary<U>([](U a, U b) { return a == b; })},
+        {"setp.ge.s32", binary<int32_t>([](int32_t a, int32_t b) { return a >= b; })},
+        {"ld.global.u32", load<W>()},
+        {"ld.global.u64", load<U>()},
+        {"ld.relaxed.gpu.global.u32", load<W>()},
+        {"ld.relaxed.sys.global.u32", load<W>()},
+        {"ld.acquire.sys.global.u32", load<W>()},
+        {"st.relaxed.gpu.global.u32", store<W>()},
+        {"st.release.sys.global.u32", store<W>()},
+        {"atom.relaxed.gpu.global.exch.b32",
+         [](Registers &r, const Operands &o) {
+           auto *word = reinterpret_cast<W *>(o[1].in(r));
+           r[o[0].value] = std::exchange(*word, W(o[2].in(r)));
+         }},
+        {"red.release.sys.global.add.u32",
+         [](Registers &r, const Operands &o) {
+           *reinterpret_cast<W *>(o[0].in(r)) += W(o[1].in(r));
+         }},
+        {"griddepcontrol.launch_dependents", [](Registers &, const Operands &) {}},
+        {"nanosleep.u32", [](Registers &, const Operands &) {}},
     };
     auto it = known.find(op);
     return it == known.end() ? nullptr : it->second;

@@ -111,6 +111,9 @@ int64_t getSharedOffset(Operation *owner, StringRef piece);
 constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kMaterializeAttr = "mk_sm.materialize";
 /// Of an arith.mulf that warps leave out whose factors are all one.
 constexpr StringLiteral kRescalingAttr = "mk_sm.rescaling";
+/// Of a memref.load, which gives 0 once the threads of its partition have agreed that the launch
+/// has failed, and of an scf.while that goes on only until they have.
+constexpr StringLiteral kAgreedAttr = "mk_sm.agreed";
 /// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.
 mk::BroadcastOp getRowFactors(Operation *op);
 

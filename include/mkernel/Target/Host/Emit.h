@@ -24,11 +24,12 @@ struct HostCpu {
   /// What it has of MK_CPU_FEATURES (mkernel/ABI/Package.h).
   SmallVector<StringRef> needs;
   int64_t vectorBits = 128; // width of a vector register
+  bool optimizes = true;    // whether LLVM optimises code for it
 };
 /// Emits an error at `loc` that says what to do if the CPU is unknown.
-FailureOr<HostCpu> resolveCpu(StringRef name, Location loc);
+FailureOr<HostCpu> resolveCpu(StringRef name, bool optimizes, Location loc);
 
-/// To optimised LLVM IR for the CPU. Every function but the entry points of a
+/// To LLVM IR for the CPU. Every function but the entry points of a
 /// payload (mkernel/ABI/Package.h) becomes internal.
 FailureOr<std::unique_ptr<llvm::Module>>
 translateHostModule(ModuleOp module, const HostCpu &cpu,

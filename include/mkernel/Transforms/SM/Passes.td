@@ -333,4 +333,30 @@ def AssignWarpsPass : SMPass<"mk-sm-assign-warps"> {
   }];
 }
 
+def AgreeOnFailurePass : SMPass<"mk-sm-agree-on-failure", ["::mlir::memref::MemRefDialect"]> {
+  let summary = "Says where threads agree that the launch has failed";
+  let description = [{
+    After a failure waits return at once, and what they guard has no meaning. Threads that meet at barriers
+    have to go the same way then:
+
+    - scalars that are loaded from what somebody writes are 0 from then on (`mk_sm.agreed`), without checks of
+      bounds also those whose place is not known beforehand;
+    - a consumer that waits and loads such scalars agrees at its beginning and behind each of its waits (`agrees`), the single
+      warp of a producer or a mover at each load;
+    - a loop that may wait for what nobody writes any more (`scf.while` without tickets) ends.
+
+    ```mlir
+    mk_sm.partition consumer warps(8) registers(168) agrees {
+      mk.wait %s[%c0] ge %c1 : !mk.signal<?, sys, arrivals = 2>
+      %n = memref.load %list[%c0] {mk_sm.agreed} : memref<?xi32>
+    }
+    ```
+
+    Runs in front of the conversion to the thread level.
+  }];
+  let options = [
+    Option<"bounds", "bounds", "bool", "true", "indices are checked when the kernel runs">
+  ];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES

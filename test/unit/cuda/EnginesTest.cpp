@@ -1,0 +1,97 @@
+//===- EnginesTest.cpp - What is enqueued for roles of copy engines -------===//
+
+#include "device/cuda/Engines.h"
+#include "FakeGpu.h"
+
+namespace mk::rt::test {
+namespace {
+
+/// A launch whose engines put two rows of a matrix, then a run without a signal, then nothing.
+struct CudaEngines : FakeGpu {
+  static constexpr uint32_t kEpoch = 3, kArrivals = 2, kElement = 1;
+
+  static uint64_t addressOf(const auto &object) { return reinterpret_cast<uint64_t>(&object); }
+
+  std::vector<cuda::EnginePut> puts() const {
+    cuda::EnginePut rows{{{addressOf(middle), addressOf(from), 4, 2, 4, 8}}, 0, 0, kElement, 1};
+    // Takes what the put before has brought.
+    cuda::EnginePut run{{{addressOf(to), addressOf(middle), 8}}};
+    cuda::EnginePut nothing{{}, 0, 0, kElement, 2};
+    return {rows, run, nothing};
+  }
+
+  Status prepare(cuda::Engines &engines, Context &context,
+                 std::span<const cuda::EnginePut> puts) const {
+    Plan plan;
+    plan.signals.push_back({{4}, 4, kArrivals});
+    mk_gpu_launch launch = {};
+    launch.control = addressOf(control);
+    launch.world = 1;
+    uint64_t values[] = {addressOf(signal)};
+    return engines.prepare(context, Metadata(), plan, puts, values, /*ready=*/0, launch);
+  }
+
+  std::vector<std::string> callsOf(const std::function<int()> &enqueue) const {
+    fake->calls.clear();
+    EXPECT_EQ(enqueue(), cuda::kSuccess);
+    return fake->calls;
+  }
+
+  mk_gpu_control control = {.epoch = kEpoch};
+  uint32_t from[4] = {10, 11, 12, 13}, middle[2] = {}, to[2] = {}, signal[4] = {};
+};
+
+TEST_F(CudaEngines, CopiesHaveTheOrderOfThePuts) {
+  auto context = this->context();
+  auto gpu = cuda::Gpu::open(0);
+  ASSERT_OK(gpu);
+  auto engines = cuda::Engines::create(*gpu);
+  ASSERT_OK(engines);
+  ASSERT_OK(prepare(**engines, *context, puts()));
+  EXPECT_TRUE((*engines)->copies());
+  cuda::Current current(**gpu);
+  EXPECT_THAT(callsOf([&] { return (*engines)->enqueueFront(nullptr, 1); }),
+              ::testing::ElementsAre("cuLaunchKernelEx", "cuEventRecord", // the launch is opened
+                                     "cuStreamWaitEvent", // and the engines' stream begins
+                                     "cuMemcpy2DAsync",
+                                     "cuMemcpy2DAsync",   // a call for each row, of the fake
+                                     "cuMemcpyDtoDAsync", // their arrival
+                                     "cuMemcpyDtoDAsync", // a run
+                                     "cuMemcpyDtoDAsync", // an arrival alone
+                                     "cuMemcpyDtoDAsync", "cuEventRecord")); // copies are complete
+  EXPECT_THAT(to, ::testing::ElementsAre(10, 12));
+  // What all of them have brought when the last one is there.
+  EXPECT_THAT(signal, ::testing::ElementsAre(0, kEpoch * kArrivals + 2, 0, 0));
+  EXPECT_EQ(control.opened, kEpoch + 1);
+  EXPECT_EQ(control.copied, kEpoch + 1);
+  EXPECT_THAT(callsOf([&] { return (*engines)->enqueueBehind(nullptr); }),
+              ::testing::ElementsAre("cuStreamWaitEvent"));
+}
+
+TEST_F(CudaEngines, NothingToCopy) {
+  auto context = this->context();
+  auto gpu = cuda::Gpu::open(0);
+  ASSERT_OK(gpu);
+  auto engines = cuda::Engines::create(*gpu);
+  ASSERT_OK(engines);
+  ASSERT_OK(prepare(**engines, *context, {}));
+  EXPECT_FALSE((*engines)->copies());
+}
+
+TEST_F(CudaEngines, ACallThatFailsIsTheLast) {
+  auto context = this->context();
+  auto gpu = cuda::Gpu::open(0);
+  ASSERT_OK(gpu);
+  auto engines = cuda::Engines::create(*gpu);
+  ASSERT_OK(engines);
+  ASSERT_OK(prepare(**engines, *context, puts()));
+  cuda::Current current(**gpu);
+  fake->sticky = 700;
+  fake->calls.clear();
+  EXPECT_EQ((*engines)->enqueueFront(nullptr, 1), 700);
+  EXPECT_EQ(fake->count("cuMemcpyDtoDAsync"), 0u);
+  fake->sticky = 0;
+}
+
+} // namespace
+} // namespace mk::rt::test
