@@ -67,14 +67,15 @@ static void detachSignals(scf::ForOp loop) {
 
 void mk_sm::mergeSignals(scf::ForOp loop) {
   Operation *first = findSignal(loop);
-  if (!first || loop.getStaticTripCount() == APInt(64, 1))
+  std::optional<APInt> count = loop.getStaticTripCount();
+  if (!first || (count && count->ule(1)))
     return;
   if (StringRef obstacle = getObstacle(loop); !obstacle.empty()) {
     missed(first, kMergeSignals) << "waits until what is before it is done, in each iteration: "
                                  << obstacle.str();
     return;
   }
-  uint64_t trips = loop.getStaticTripCount()->getZExtValue();
+  uint64_t trips = count->getZExtValue();
   passed(first, kMergeSignals) << remark::add("is raised {0} times behind one fence", trips);
   detachSignals(loop);
   Location loc = loop.getLoc();

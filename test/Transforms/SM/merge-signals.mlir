@@ -51,7 +51,7 @@ mk.kernel @reduce on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) 
 
 // -----
 
-// What has to stay where it is, and why. Signals of this rank alone, and loops of one trip, are left alone silently.
+// What has to stay where it is, and why. Signals of this rank alone, and loops of one trip or none, are left alone silently.
 mk.mesh @mesh (gpu = 4 via link)
 !slots = memref<?x64x64xbf16, #mk.symmetric>
 !part = tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
@@ -84,6 +84,9 @@ mk.kernel @apart on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
         mk.signal %s[%p] : !parts
       }
       scf.for %p = %c0 to %c1 step %c1 {
+        mk.signal %s[%p] on %p : !parts
+      }
+      scf.for %p = %c1 to %c0 step %c1 {
         mk.signal %s[%p] on %p : !parts
       }
     }
