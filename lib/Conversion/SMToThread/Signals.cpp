@@ -76,6 +76,8 @@ static Raise findRaise(SignalOp op, PartitionBuilder &p) {
 
 static void emitRaise(const Raise &raise, PartitionBuilder &p, bool relaxed) {
   SignalOp op = raise.op;
+  p.setLoc(op.getLoc());
+  p.currentOp = op;
   raiseSignal(p, signalArray(p, op.getSignal()), raise.element, op.getAmount(), raise.peer,
               op.getStrong(), /*via=*/{}, relaxed);
   recordSignal(p, op.getSignal(), raise.element);
@@ -105,6 +107,7 @@ static LogicalResult lowerSignalAll(SignalAllOp op, PartitionBuilder &p) {
     SmallVector<Raise> raises;
     for (Operation &inner : op.getBody().front()) {
       p.setLoc(inner.getLoc());
+      p.currentOp = &inner;
       if (auto signal = dyn_cast<SignalOp>(inner)) {
         raises.push_back(findRaise(signal, p));
         if (raises.back().peer)

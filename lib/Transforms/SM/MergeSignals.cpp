@@ -12,14 +12,18 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kMergeSignals = "mk-sm-merge-signals";
 
-/// The first op that raises a signal of a peer, or null.
+/// The first op that raises a signal of a peer, not counting inner loops, or null.
 static Operation *findSignal(scf::ForOp loop) {
   Operation *found = nullptr;
-  loop.getBody()->walk([&](Operation *op) {
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<SignalAllOp, scf::ForOp>(op))
+      return WalkResult::skip();
     auto signal = dyn_cast<mk::SignalOp>(op);
     auto store = dyn_cast<mk::StoreOp>(op);
-    if (!found && ((signal && signal.getPeer()) || (store && store.getSignal() && store.getPeer())))
-      found = op;
+    if (!(signal && signal.getPeer()) && !(store && store.getSignal() && store.getPeer()))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
   });
   return found;
 }

@@ -92,3 +92,30 @@ mk.kernel @apart on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
     }
   }
 }
+
+// -----
+
+// A loop around says nothing of what an inner one has merged.
+mk.mesh @mesh (gpu = 4 via link)
+!parts = !mk.signal<?, sys, arrivals = 3>
+
+// CHECK-LABEL: mk.kernel @rounds
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: mk_sm.signal_all
+mk.kernel @rounds on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %i = %c0 to %c3 step %c1 {
+        scf.for %p = %c0 to %c3 step %c1 {
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+          mk.signal %s[%p] on %p : !parts
+        }
+      }
+    }
+  }
+}
