@@ -187,7 +187,11 @@ LogicalResult SignalAllOp::verify() {
     if (auto signal = dyn_cast<mk::SignalOp>(op))
       return !signal.getStrong();
     auto branch = dyn_cast<scf::IfOp>(op);
-    return (branch && !branch.getNumResults()) || isPure(op) || op->hasTrait<OpTrait::IsTerminator>();
+    auto isTile = [](Type type) { return isa<TensorType>(type); };
+    bool isScalar = !op->getNumRegions() && isMemoryEffectFree(op) &&
+                    llvm::none_of(op->getOperandTypes(), isTile) &&
+                    llvm::none_of(op->getResultTypes(), isTile);
+    return (branch && !branch.getNumResults()) || isScalar || op->hasTrait<OpTrait::IsTerminator>();
   };
   Operation *other = nullptr;
   getBody().walk([&](Operation *op) { other = isTaken(op) ? other : op; });

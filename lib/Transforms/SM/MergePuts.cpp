@@ -53,9 +53,8 @@ static void merge(scf::ForOp loop, mk::PutOp put) {
     peers.push_back(mapping.lookupOrDefault(put.getPeer()));
   }
   // Groups as even as can be. A fourth peer spills in some kernels, but spares a second reading.
-  uint64_t groups = trips > MulticastOp::kMostPeers
-                        ? llvm::divideCeil(trips, MulticastOp::kMostPeers - 1)
-                        : 1;
+  uint64_t groups =
+      trips > MulticastOp::kMostPeers ? llvm::divideCeil(trips, MulticastOp::kMostPeers - 1) : 1;
   for (uint64_t group = 0, first = 0; group != groups; ++group) {
     uint64_t next = (group + 1) * trips / groups;
     ArrayRef<Value> its = ArrayRef(peers).slice(first, next - first);

@@ -44,7 +44,8 @@ static StringRef getObstacle(scf::ForOp loop) {
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       if (branch.getNumResults())
         obstacle = "its loop has branches with results";
-    } else if (!isPure(op) && !op->hasTrait<OpTrait::IsTerminator>()) {
+    } else if ((!isMemoryEffectFree(op) || op->getNumRegions()) &&
+               !op->hasTrait<OpTrait::IsTerminator>()) {
       obstacle = "its loop does more than to store and to signal";
     }
   });

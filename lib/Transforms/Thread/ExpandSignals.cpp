@@ -72,9 +72,8 @@ static void raiseTogether(SmallVector<RaiseOp> raises, FenceOp fence, Emitter &e
   e.setLoc(fence.getLoc());
   e.setInsertionPoint(fence);
   SmallVector<Value> addresses = llvm::map_to_vector(raises, [&](RaiseOp op) {
-    return op.getPeer()
-               ? addressThere(e, op.getArray(), op.getElement(), heapOf(e, op.getPeer()))
-               : addressHere(e, op.getArray(), op.getElement());
+    return op.getPeer() ? addressThere(e, op.getArray(), op.getElement(), heapOf(e, op.getPeer()))
+                        : addressHere(e, op.getArray(), op.getElement());
   });
   e.setInsertionPoint(raises.back());
   ifFine(e, [&] {
@@ -105,15 +104,14 @@ static void notifyPeers(NotifyPeersOp op, Emitter &e) {
     return ifThen(e, goesOn, [&] {
       forRange(e, e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {
         RaiseOp::create(e, op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/true,
-                        peerAt(resize(e, step, e.i64)), op.getCta(), /*strong=*/false,
-                        op.getTeam(), op.getReportAttr(), op.getSpanAttr());
+                        peerAt(resize(e, step, e.i64)), op.getCta(), /*strong=*/false, op.getTeam(),
+                        op.getReportAttr(), op.getSpanAttr());
       });
     });
   }
   SmallVector<Value> addresses;
   for (int64_t step = 1; step < ranks; ++step)
-    addresses.push_back(
-        addressThere(e, op.getArray(), me, heapOf(e, peerAt(e.c64(step)))));
+    addresses.push_back(addressThere(e, op.getArray(), me, heapOf(e, peerAt(e.c64(step)))));
   FenceOp::create(e, MemScope::Sys);
   ifThen(e, goesOn, [&] {
     for (Value address : addresses)
