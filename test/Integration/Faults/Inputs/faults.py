@@ -61,7 +61,7 @@ def main():
                  "descriptors of the test itself are left")
     print(f"{setup.checks} checks, {len(setup.failures)} failed, "
           f"seed {arguments.seed}")
-    return 1 if setup.failures else 0
+    return 1 if setup.failures or not setup.checks else 0
 
 
 if __name__ == "__main__":

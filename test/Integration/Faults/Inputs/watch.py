@@ -1,6 +1,7 @@
 """What processes hold, and what is left of them."""
 import os
 import re
+import threading
 import time
 
 MARK = "FAULT_TEST_ID"
@@ -124,3 +125,26 @@ def listening_ports(pid):
             if field[3] == "0A" and field[9] in inodes:
                 ports.append(int(field[1].split(":")[1], 16))
     return ports
+
+
+class Pauses:
+    """When nothing ran on this machine: a thread that wakes each 10 ms wakes later
+    than it should have. A virtual machine is stopped at times, for seconds."""
+    LEAST = 0.1  # seconds
+
+    def __init__(self):
+        self.seen = []  # when each ended, its length
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        last = time.monotonic()
+        while True:
+            time.sleep(0.01)
+            now = time.monotonic()
+            if now - last > self.LEAST:
+                self.seen.append((now, now - last))
+            last = now
+
+    def since(self, begin):
+        """Seconds of pauses that ended after `begin`."""
+        return sum(length for end, length in list(self.seen) if end > begin)

@@ -205,7 +205,7 @@ def main():
             print(f"{fault.name}: {', '.join(ends)}")
     print(f"{arguments.seeds} jobs, {setup.checks} checks, {len(setup.failures)} failed, "
           f"seed {arguments.seed}, {time.monotonic() - begin:.0f} s")
-    return 1 if setup.failures else 0
+    return 1 if setup.failures or not setup.checks else 0
 
 
 if __name__ == "__main__":
