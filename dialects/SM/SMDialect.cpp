@@ -80,12 +80,16 @@ mk::BroadcastOp mk_sm::getRowFactors(Operation *op) {
   return {};
 }
 
-static LogicalResult verifyAgreed(Operation *op) {
+static LogicalResult verifyAgreed(Operation *op, Attribute value) {
+  if (!isa<UnitAttr>(value))
+    return op->emitOpError() << "has " << value << " for " << kAgreedAttr
+                             << ", which takes no value: write the name alone";
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     if (!drawsItems(loop))
       return success();
     return op->emitOpError() << "has " << kAgreedAttr
-                             << ", but draws items, of which none are left after a failure";
+                             << ", but draws items, of which none are left after a failure: "
+                                "leave it out";
   }
   auto partition = op->getParentOfType<PartitionOp>();
   bool agrees =
@@ -95,7 +99,7 @@ static LogicalResult verifyAgreed(Operation *op) {
   return op->emitOpError()
          << "has " << kAgreedAttr
          << ", which scf.while may have, and memref.load in a producer, in a mover "
-            "and in a consumer that 'agrees'";
+            "and in a consumer that 'agrees': leave it out, or let the consumer agree";
 }
 
 LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
@@ -112,7 +116,7 @@ LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                              << ", but does not scale rows or columns of an accumulator in f32";
   }
   if (attribute.getName() == kAgreedAttr)
-    return verifyAgreed(op);
+    return verifyAgreed(op, attribute.getValue());
   return op->emitOpError() << "has attribute " << attribute.getName()
                            << ", which mk_sm does not know of it";
 }

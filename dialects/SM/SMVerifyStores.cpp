@@ -59,9 +59,11 @@ LogicalResult StoreOp::verify() {
     return getPosted() ? failure()
                        : emitOpError() << "has a signal, which is the sender's business: add "
                                           "'posted', or use mk.signal";
-  if (getPeers().size() > kMostPeers || (!getPeer() && !getOthers().empty()))
-    return emitOpError() << "goes to " << getPeers().size() << " ranks; name 1 to " << kMostPeers
-                         << ", the first of them behind 'on'";
+  if (!getPeer() && !getOthers().empty())
+    return emitOpError() << "goes to this rank and to others: name each of them, the first behind "
+                            "'on'";
+  if (getPeers().size() > kMostPeers)
+    return emitOpError() << "goes to " << getPeers().size() << " ranks; name 1 to " << kMostPeers;
   if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
     return failure();
   if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp();

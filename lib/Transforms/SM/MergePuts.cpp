@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
+/// Peers of each op where one is not enough: as many as never spill.
+static constexpr uint64_t kPeersOfSeveral = MulticastOp::kMostPeers - 1;
+
 /// The only op of the loop's body that has effects, if that is a put.
 static mk::PutOp getOnlyPut(scf::ForOp loop) {
   mk::PutOp put;
@@ -53,8 +56,7 @@ static void merge(scf::ForOp loop, mk::PutOp put) {
     peers.push_back(mapping.lookupOrDefault(put.getPeer()));
   }
   // Groups as even as can be. A fourth peer spills in some kernels, but spares a second reading.
-  uint64_t groups =
-      trips > MulticastOp::kMostPeers ? llvm::divideCeil(trips, MulticastOp::kMostPeers - 1) : 1;
+  uint64_t groups = trips > MulticastOp::kMostPeers ? llvm::divideCeil(trips, kPeersOfSeveral) : 1;
   for (uint64_t group = 0, first = 0; group != groups; ++group) {
     uint64_t next = (group + 1) * trips / groups;
     ArrayRef<Value> its = ArrayRef(peers).slice(first, next - first);

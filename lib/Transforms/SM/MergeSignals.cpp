@@ -12,15 +12,21 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kMergeSignals = "mk-sm-merge-signals";
 
-/// The first op that raises a signal of a peer, not counting inner loops, or null.
+/// Signals behind one fence: there are registers for so many addresses.
+static constexpr uint64_t kMostSignals = 8;
+
+/// The first op that raises a signal of a peer that the loop goes over, not counting inner loops,
+/// or null.
 static Operation *findSignal(scf::ForOp loop) {
+  auto isOver = [&](Value peer) { return peer && !loop.isDefinedOutsideOfLoop(peer); };
   Operation *found = nullptr;
   loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<SignalAllOp, scf::ForOp>(op))
       return WalkResult::skip();
     auto signal = dyn_cast<mk::SignalOp>(op);
     auto store = dyn_cast<mk::StoreOp>(op);
-    if (!(signal && signal.getPeer()) && !(store && store.getSignal() && store.getPeer()))
+    if (!(signal && isOver(signal.getPeer())) &&
+        !(store && store.getSignal() && isOver(store.getPeer())))
       return WalkResult::advance();
     found = op;
     return WalkResult::interrupt();
@@ -70,6 +76,23 @@ static void detachSignals(scf::ForOp loop) {
   });
 }
 
+/// For these values of the loop's counter.
+static void raiseTogether(scf::ForOp loop, ArrayRef<Value> counters, OpBuilder &b) {
+  OpBuilder::InsertionGuard guard(b);
+  auto group = SignalAllOp::create(b, loop.getLoc());
+  b.createBlock(&group.getBody());
+  for (Value counter : counters) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), counter);
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, mapping);
+  }
+  group.getBody().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isa<mk::StoreOp, StoreOp>(op) || isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 void mk_sm::mergeSignals(scf::ForOp loop) {
   Operation *first = findSignal(loop);
   std::optional<APInt> count = loop.getStaticTripCount();
@@ -80,28 +103,21 @@ void mk_sm::mergeSignals(scf::ForOp loop) {
                                  << obstacle.str();
     return;
   }
-  uint64_t trips = count->getZExtValue();
-  passed(first, kMergeSignals) << remark::add("is raised {0} times behind one fence", trips);
+  uint64_t trips = count->getZExtValue(), groups = llvm::divideCeil(trips, kMostSignals);
+  passed(first, kMergeSignals) << remark::add("is raised {0} times behind {1}", trips,
+                                              groups == 1 ? "one fence"
+                                                          : std::to_string(groups) + " fences");
   detachSignals(loop);
-  Location loc = loop.getLoc();
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);
   SmallVector<Value> counters{loop.getLowerBound()};
   while (counters.size() != trips)
-    counters.push_back(arith::AddIOp::create(b, loc, counters.back(), loop.getStep()));
-  auto group = SignalAllOp::create(b, loc);
-  b.createBlock(&group.getBody());
-  for (Value counter : counters) {
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), counter);
-    for (Operation &op : loop.getBody()->without_terminator())
-      b.clone(op, mapping);
+    counters.push_back(arith::AddIOp::create(b, loop.getLoc(), counters.back(), loop.getStep()));
+  for (uint64_t group = 0; group != groups; ++group) {
+    uint64_t begin = group * trips / groups, end = (group + 1) * trips / groups;
+    raiseTogether(loop, ArrayRef(counters).slice(begin, end - begin), b);
   }
   loop.getBody()->walk([](mk::SignalOp signal) { signal.erase(); });
-  group.getBody().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isa<mk::StoreOp, StoreOp>(op) || isOpTriviallyDead(op))
-      op->erase();
-  });
   if (isOpTriviallyDead(loop))
     loop.erase();
 }

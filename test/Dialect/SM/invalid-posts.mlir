@@ -22,7 +22,7 @@ mk.kernel @signal on @mesh dims(uniform M) (
       %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
       %slot = mk_sm.wait %ring : !ring -> !slot
       mk_sm.release %ring : !ring
-      // expected-error @+1 {{goes to 1 ranks; name 1 to 8, the first of them behind 'on'}}
+      // expected-error @+1 {{goes to this rank and to others: name each of them, the first behind 'on'}}
       mk_sm.store %t, %s[%c0, %c0] and(%c0) through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
     }
   }

@@ -117,3 +117,34 @@ mk.kernel @others on @mesh dims(uniform M) (in %a : !part [M, 64] split [(node, 
     }
   }
 }
+
+// -----
+
+// All ranks, this one too: as many as the mesh has, in one op.
+mk.mesh @mesh (gpu = 4 via link)
+!part = memref<?x?xbf16, #mk.symmetric>
+
+// CHECK-LABEL: mk.kernel @all
+// CHECK-NOT: scf.for
+// CHECK: mk_sm.multicast also(%{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}}) {
+// CHECK-NEXT: mk.put {{.*}} on %c0
+// CHECK-NOT: mk.put
+mk.kernel @all on @mesh dims(uniform M) (in %a : !part [M, 64] split [(gpu), ()], scratch %b : !part [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %me = mk.rank
+  mk.role @push ctas(2 beside @work) {
+    mk_sm.partition mover warps(1) registers(104) {
+      scf.for %p = %c0 to %c4 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-puts: passed: reads its source once for 4 peers (in role 'push')}}
+        mk.put %a[%c0, %c0][%c1, %c64] to %b[%me, %c0] on %p : !part to !part
+      }
+    }
+  }
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+    }
+  }
+}

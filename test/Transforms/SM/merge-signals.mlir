@@ -119,3 +119,85 @@ mk.kernel @rounds on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+// More than there are registers for: groups of as many signals as can be even, each behind a fence of its own. A loop
+// that is not over peers is none of its business.
+mk.mesh @mesh (gpu = 16 via link)
+!part = tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
+!parts = !mk.signal<?, sys, arrivals = 15>
+
+// CHECK-LABEL: mk.kernel @many
+// CHECK: mk_sm.signal_all {
+// CHECK-COUNT-7: mk.signal %
+// CHECK-NOT: mk.signal %
+// CHECK: }
+// CHECK: mk_sm.signal_all {
+// CHECK-COUNT-8: mk.signal %
+// CHECK-NOT: mk.signal %
+// CHECK: }
+// CHECK: scf.for
+// CHECK-NEXT: mk.signal %
+// CHECK-NOT: mk_sm.signal_all
+mk.kernel @many on @mesh (out %c : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c15 = arith.constant 15 : index
+  %s = mk.signals(%c15) : !parts
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %p = %c0 to %c15 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 15 times behind 2 fences (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+      }
+      scf.for %p = %c0 to %c15 step %c1 {
+        mk.signal %s[%p] on %c1 : !parts
+      }
+    }
+  }
+}
+
+// -----
+
+// What the sender sends it signals; strong signals of stores, and branches with results.
+!tile = tensor<64x64xbf16>
+!slots = memref<?x64x64xbf16, #mk.symmetric>
+#acc = #mk_sm.mma<warpgroups = 1>
+!part = tensor<64x64xbf16, #acc>
+!parts = !mk.signal<?, sys, arrivals = 3>
+mk.mesh @mesh (gpu = 4 via link)
+
+// CHECK-LABEL: mk.kernel @obstacles
+// CHECK-NOT: mk_sm.signal_all
+mk.kernel @obstacles on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %t = ub.poison : !part
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(2) {
+    %g = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %p = %c0 to %c3 step %c1 {
+        mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g posted signal %s[%p] : !part, !slots, !mk_sm.staging<2>, !parts
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: a store of its loop is left to the sender, which raises its signal (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: a signal of its loop is strong (in role 'work')}}
+        mk.store %t, %slot[%p, %c0, %c0] on %p signal strong %s[%p] : !part, !slots, !parts
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        %first = arith.cmpi eq, %p, %c0 : index
+        %q = scf.if %first -> index {
+          scf.yield %c1 : index
+        } else {
+          scf.yield %p : index
+        }
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: its loop has branches with results (in role 'work')}}
+        mk.signal %s[%p] on %q : !parts
+      }
+    }
+  }
+}

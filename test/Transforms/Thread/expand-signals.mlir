@@ -71,6 +71,13 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.reduce_add relaxed sys
   // CHECK: mk_thread.command
   mk_thread.notify_peers 8 in 72 net(%w) report(<kind = 7, role = 0, number = 0>)
+  // So many addresses are not held in registers.
+  // CHECK: mk_thread.fence sys
+  // CHECK: scf.for %{{.*}} = %c1_i32 to %c32_i32
+  // CHECK-NOT: mk_thread.fence
+  // CHECK: mk_thread.reduce_add relaxed sys
+  // CHECK-NOT: mk_thread.reduce_add
+  mk_thread.notify_peers 32 in 72
 }
 
 // Where several signals follow a fence, their addresses are there before it.

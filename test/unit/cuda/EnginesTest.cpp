@@ -20,15 +20,21 @@ struct CudaEngines : FakeGpu {
     return {rows, run, nothing};
   }
 
-  Status prepare(cuda::Engines &engines, Context &context,
-                 std::span<const cuda::EnginePut> puts) const {
+  void prepare(std::span<const cuda::EnginePut> puts) {
+    context_ = context();
+    auto opened = cuda::Gpu::open(0);
+    ASSERT_OK(opened);
+    gpu = *std::move(opened);
+    auto created = cuda::Engines::create(gpu);
+    ASSERT_OK(created);
+    engines = *std::move(created);
     Plan plan;
     plan.signals.push_back({{4}, 4, kArrivals});
     mk_gpu_launch launch = {};
     launch.control = addressOf(control);
     launch.world = 1;
     uint64_t values[] = {addressOf(signal)};
-    return engines.prepare(context, Metadata(), plan, puts, values, /*ready=*/0, launch);
+    ASSERT_OK(engines->prepare(*context_, Metadata(), plan, puts, values, /*ready=*/0, launch));
   }
 
   std::vector<std::string> callsOf(const std::function<int()> &enqueue) const {
@@ -37,20 +43,18 @@ struct CudaEngines : FakeGpu {
     return fake->calls;
   }
 
+  std::unique_ptr<Context> context_;
+  std::shared_ptr<cuda::Gpu> gpu;
+  std::unique_ptr<cuda::Engines> engines;
   mk_gpu_control control = {.epoch = kEpoch};
   uint32_t from[4] = {10, 11, 12, 13}, middle[2] = {}, to[2] = {}, signal[4] = {};
 };
 
 TEST_F(CudaEngines, CopiesHaveTheOrderOfThePuts) {
-  auto context = this->context();
-  auto gpu = cuda::Gpu::open(0);
-  ASSERT_OK(gpu);
-  auto engines = cuda::Engines::create(*gpu);
-  ASSERT_OK(engines);
-  ASSERT_OK(prepare(**engines, *context, puts()));
-  EXPECT_TRUE((*engines)->copies());
-  cuda::Current current(**gpu);
-  EXPECT_THAT(callsOf([&] { return (*engines)->enqueueFront(nullptr, 1); }),
+  ASSERT_NO_FATAL_FAILURE(prepare(puts()));
+  EXPECT_TRUE(engines->copies());
+  cuda::Current current(*gpu);
+  EXPECT_THAT(callsOf([&] { return engines->enqueueFront(nullptr, 1); }),
               ::testing::ElementsAre("cuLaunchKernelEx", "cuEventRecord", // the launch is opened
                                      "cuStreamWaitEvent", // and the engines' stream begins
                                      "cuMemcpy2DAsync",
@@ -64,31 +68,21 @@ TEST_F(CudaEngines, CopiesHaveTheOrderOfThePuts) {
   EXPECT_THAT(signal, ::testing::ElementsAre(0, kEpoch * kArrivals + 2, 0, 0));
   EXPECT_EQ(control.opened, kEpoch + 1);
   EXPECT_EQ(control.copied, kEpoch + 1);
-  EXPECT_THAT(callsOf([&] { return (*engines)->enqueueBehind(nullptr); }),
+  EXPECT_THAT(callsOf([&] { return engines->enqueueBehind(nullptr); }),
               ::testing::ElementsAre("cuStreamWaitEvent"));
 }
 
 TEST_F(CudaEngines, NothingToCopy) {
-  auto context = this->context();
-  auto gpu = cuda::Gpu::open(0);
-  ASSERT_OK(gpu);
-  auto engines = cuda::Engines::create(*gpu);
-  ASSERT_OK(engines);
-  ASSERT_OK(prepare(**engines, *context, {}));
-  EXPECT_FALSE((*engines)->copies());
+  ASSERT_NO_FATAL_FAILURE(prepare({}));
+  EXPECT_FALSE(engines->copies());
 }
 
 TEST_F(CudaEngines, ACallThatFailsIsTheLast) {
-  auto context = this->context();
-  auto gpu = cuda::Gpu::open(0);
-  ASSERT_OK(gpu);
-  auto engines = cuda::Engines::create(*gpu);
-  ASSERT_OK(engines);
-  ASSERT_OK(prepare(**engines, *context, puts()));
-  cuda::Current current(**gpu);
+  ASSERT_NO_FATAL_FAILURE(prepare(puts()));
+  cuda::Current current(*gpu);
   fake->sticky = 700;
   fake->calls.clear();
-  EXPECT_EQ((*engines)->enqueueFront(nullptr, 1), 700);
+  EXPECT_EQ(engines->enqueueFront(nullptr, 1), 700);
   EXPECT_EQ(fake->count("cuMemcpyDtoDAsync"), 0u);
   fake->sticky = 0;
 }
