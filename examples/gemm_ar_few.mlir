@@ -69,6 +69,8 @@ mk.kernel @gemm_ar_few on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %fits = arith.ori %one_each, %one_node : i1
   mk.require %fits, "TM and TN must leave each CTA at most one tile where a network is crossed"
   %c2 = arith.constant 2 : index
+  %legal = arith.cmpi ule, %shots, %c2 : index
+  mk.require %legal, "SHOTS must be 0, 1 or 2"
   %most_small = arith.constant 262144 : index       // elements in 512 KiB
   %elements = arith.muli %M, %N : index
   %other_ranks = arith.subi %world, %c1 : index

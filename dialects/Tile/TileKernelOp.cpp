@@ -144,10 +144,13 @@ static ParseResult parseShape(OpAsmParser &parser,
                               ArrayRef<std::pair<StringRef, AffineExpr>> symbols, unsigned numDims,
                               unsigned numSymbols, AffineMap &map) {
   SmallVector<AffineExpr> exprs;
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
         return parser.parseAffineExpr(symbols, exprs.emplace_back());
       }))
-    return failure();
+    return parser.emitError(loc, "extents are integers, what dims(...) and sizes(...) name (")
+           << (symbols.empty() ? "here nothing" : quoted(llvm::make_first_range(symbols)).str())
+           << "), and sums and products of these";
   map = AffineMap::get(numDims, numSymbols, exprs, parser.getContext());
   return success();
 }
@@ -188,11 +191,13 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
           StringRef kind;
           std::string dim;
           SMLoc loc = parser.getCurrentLocation();
-          if (parser.parseKeyword(&kind) || parser.parseKeywordOrString(&dim))
+          if (parser.parseKeyword(&kind))
             return failure();
           if (!symbolizeDimKind(kind))
             return parser.emitError(loc)
                    << "unknown kind of dimension '" << kind << "', expected uniform or rank";
+          if (parser.parseKeywordOrString(&dim))
+            return failure();
           dimKinds.push_back(builder.getStringAttr(kind));
           dimNames.push_back(builder.getStringAttr(dim));
           dimSizes.push_back(ShapedType::kDynamic);

@@ -8,6 +8,7 @@
 #include "mkernel/Target/Backend.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mkernel/Target/Host/Metadata.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace mlir::mk {
@@ -60,12 +61,22 @@ private:
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu);
   LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu);
 
-  LogicalResult run(ModuleOp target, llvm::function_ref<void(OpPassManager &)> build) {
+  /// Below the SM level, where a kernel is tens of thousands of ops, they are verified at the end
+  /// only: behind each pass that takes a quarter of the time. Builds with assertions do it anyway.
+  enum class Verify { Each, Last };
+
+  LogicalResult run(ModuleOp target, llvm::function_ref<void(OpPassManager &)> build,
+                    Verify when = Verify::Each) {
     PassManager pm(&context, ModuleOp::getOperationName());
+#ifdef NDEBUG
+    pm.enableVerifier(when == Verify::Each);
+#endif
     if (options.setup && failed(options.setup(pm)))
       return failure();
     build(pm);
-    return pm.run(target);
+    if (failed(pm.run(target)))
+      return failure();
+    return when == Verify::Each ? success() : verify(target);
   }
 
   /// A failure that changing the options would mend.

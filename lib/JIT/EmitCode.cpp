@@ -54,7 +54,8 @@ LogicalResult Compilation::emitCode(ModuleOp host, const HostCpu &cpu) {
     return success();
   }
   for (ModuleOp device : findDeviceModules(host))
-    if (failed(run(device, [&](OpPassManager &pm) { backend.buildLLVMPipeline(pm); })))
+    if (failed(run(
+            device, [&](OpPassManager &pm) { backend.buildLLVMPipeline(pm); }, Verify::Last)))
       return failure();
   return emitLLVM(host, cpu);
 }

@@ -97,6 +97,10 @@ LogicalResult Compilation::compileHost(KernelOp kernel, const MetadataOptions &a
 FailureOr<SmallVector<KernelVariant>> Compilation::chooseVariants() {
   KernelOp kernel = *module.getOps<KernelOp>().begin();
   SmallVector<KernelVariant> variants = backend.listVariants(kernel);
+  // Text is that of one variant.
+  if (options.variant.empty() &&
+      (options.emit == "llvmir" || options.emit == backend.getTextPhase()))
+    variants.truncate(1);
   if (options.variant.empty())
     return variants;
   for (const KernelVariant &variant : variants)
@@ -150,7 +154,9 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
   for (const KernelVariant &variant : *variants) {
     lowering.variant = variant.name.str();
     OwningOpRef<ModuleOp> device = module.clone();
-    if (failed(run(*device, [&](OpPassManager &pm) { backend.buildCodePipeline(pm, lowering); })))
+    if (failed(run(
+            *device, [&](OpPassManager &pm) { backend.buildCodePipeline(pm, lowering); },
+            Verify::Last)))
       return failure();
     nestDeviceModule(*host, *device);
   }

@@ -214,16 +214,18 @@ LogicalResult Resolver::checkExtents(ForeachOp loop) {
   return success();
 }
 
-/// A parameter that is 0 and that `value` is computed from; null if there is none.
+/// The parameter that makes `value` 0: one that is 0, and the value is not where that is 1. Null if
+/// there is none.
 static ParamOp findZero(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return {};
-  if (auto param = dyn_cast<ParamOp>(op); param && param.getNumber())
-    return *param.getNumber() == 0 ? param : ParamOp();
-  for (Value operand : op->getOperands())
-    if (ParamOp param = findZero(operand))
+  for (ParamOp param : getParamsOf(value)) {
+    if (param.getNumber() != 0)
+      continue;
+    param.setNumber(1);
+    std::optional<int64_t> without = evaluateIndex(value);
+    param.setNumber(0);
+    if (without != 0)
       return param;
+  }
   return {};
 }
 

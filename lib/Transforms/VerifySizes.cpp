@@ -54,9 +54,44 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
                               << " items, more than fit in 64 bits; bind smaller sizes";
   }
 
+  LogicalResult verifyArguments(KernelOp kernel) {
+    for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+      SmallVector<int64_t> extents;
+      for (unsigned d = 0, rank = kernel.getArgShape(i).getNumResults(); d != rank; ++d)
+        extents.push_back(kernel.getArgExtent(i, d).value_or(1));
+      mkernel::checked::Number elements = mkernel::checked::product(extents);
+      if (!elements || *elements > mkernel::checked::kMostElements)
+        return kernel.emitOpError()
+               << "argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue() << "' is "
+               << llvm::interleaved(extents, " x ")
+               << " on each rank, more than 2^46 elements; bind smaller sizes";
+    }
+    return success();
+  }
+
+  /// A launch would be refused, whatever it is given.
+  LogicalResult verifyRequirement(RequireOp require) {
+    if (numbers->getIndex(require.getCondition()) != 0)
+      return success();
+    InFlightDiagnostic diag = require.emitOpError() << "does not hold: " << require.getMessage();
+    SmallVector<std::string> given;
+    for (ParamOp param : getParamsOf(require.getCondition()))
+      if (std::optional<int64_t> number = numbers->getIndex(param.getValue()))
+        given.push_back((param.getName() + " = " + Twine(*number)).str());
+    if (!given.empty())
+      diag << " (" << llvm::interleaved(given) << ")";
+    return diag << "; choose other sizes" << (given.empty() ? "" : " or parameters");
+  }
+
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       numbers = &getChildAnalysis<IndexEvaluator>(kernel);
+      // It says more than what wraps behind it.
+      for (RequireOp require : kernel.getBody().getOps<RequireOp>())
+        if (failed(verifyRequirement(require)))
+          return signalPassFailure();
+      if (failed(verifyArguments(kernel)))
+        return signalPassFailure();
       if (holdsAny(kernel, [&](Operation *op) {
             auto loop = dyn_cast<ForeachOp>(op);
             return failed(verifyArith(op)) || (loop && failed(verifyItems(loop)));

@@ -79,6 +79,21 @@ bool KernelProgram::putExists(const CtaState &state, PutOp put, uint32_t peer) {
          endExists("writes", dest, peer, put.getDstOffsets(), false);
 }
 
+bool KernelProgram::storeExists(const CtaState &state, StoreOp store, uint32_t peer) {
+  auto dest = bufferOf(state, store.getDest());
+  for (Value value : store.getValid())
+    if (Scalar valid = get(state, value); !valid.known || valid.value <= 0)
+      return true;
+  unsigned lead =
+      store.getOffsets().size() - cast<RankedTensorType>(store.getTile().getType()).getRank();
+  for (auto [d, value] : llvm::enumerate(store.getOffsets().take_front(dest ? lead : 0))) {
+    Scalar index = get(state, value);
+    if (index.known && !exists(state, store, "writes", peer, *dest, d, index.value, 1))
+      return false;
+  }
+  return true;
+}
+
 bool KernelProgram::isScalarAccess(Operation *op) {
   return isa<memref::LoadOp, memref::StoreOp>(op);
 }

@@ -156,7 +156,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Nod
       skipAccesses(op, "the rank that it names depends on data or on sizes that are not bound");
       return Next::Event; // makes no arrival: not followed
     }
-    if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer))
+    if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer) ||
+        !storeExists(state, store, peer))
       return Next::Unknown;
     bool own = peer == state.rank;
     event.kind = own ? Event::Store : Event::Put;

@@ -130,8 +130,10 @@ private:
   /// rank, as far as that is known; or gives up. `does`: "reads" or "writes".
   bool exists(const CtaState &state, Operation *op, StringRef does, uint32_t rank, int32_t arg,
               unsigned dim, int64_t begin, int64_t size);
-  /// The same for both ends of a put, and for what a scalar access names.
+  /// The same for both ends of a put, for the dimensions of a store in front of its tile's, and for
+  /// what a scalar access names.
   bool putExists(const CtaState &state, PutOp put, uint32_t peer);
+  bool storeExists(const CtaState &state, StoreOp store, uint32_t peer);
   bool elementExists(const CtaState &state, Operation *op);
   static bool isScalarAccess(Operation *op);
   bool known(const CtaState &state, Operation *op, Value value, StringRef what, int64_t &result);

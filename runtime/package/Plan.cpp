@@ -11,7 +11,8 @@ using namespace mk::rt;
 
 namespace {
 
-constexpr int64_t kMaxElements = int64_t(1) << 46;
+using mkernel::checked::kMostElements;
+
 /// What no plan says, and how much of it stands behind a plan.
 constexpr int64_t kUnwritten = INT64_MIN + 0x6d6b706c;
 constexpr size_t kGuard = 64;
@@ -20,9 +21,9 @@ constexpr size_t kGuard = 64;
 int64_t product(std::span<const int64_t> extents) {
   int64_t elements = mkernel::checked::product(extents).value_or(-1);
   for (int64_t e : extents) // of none, strides must not wrap either
-    if (e > kMaxElements)
+    if (e > kMostElements)
       return -1;
-  return elements > kMaxElements ? -1 : elements;
+  return elements > kMostElements ? -1 : elements;
 }
 
 } // namespace

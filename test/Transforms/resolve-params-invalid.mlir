@@ -187,3 +187,21 @@ mk.kernel @eight on @mesh (in %a : memref<8xf32> [8]) {
     }
   }
 }
+
+// -----
+
+// Of two parameters that are 0 the one that is to blame is named.
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %engines = mk.param "ENGINES" = 0
+  %piece = mk.param "PIECE" = 0
+  %on = arith.cmpi ne, %engines, %c0 : index
+  %factor = arith.select %on, %c0, %c1 : index
+  %rows = arith.muli %factor, %piece : index
+  // expected-error @+1 {{divides by 0, since parameter 'PIECE' is 0: it must be at least 1}}
+  %n = arith.divui %M, %rows : index
+  mk.role @r ctas(1) {
+  }
+}

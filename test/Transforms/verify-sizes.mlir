@@ -46,3 +46,43 @@ mk.kernel @fine on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
     }
   }
 }
+
+// -----
+
+// No launch is possible.
+mk.mesh @mesh (gpu = 2 via link)
+
+mk.kernel @requires on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
+  %c3 = arith.constant 3 : index
+  %p = mk.param "P" = 16
+  %q = mk.param "Q" = 2
+  %rows = arith.muli %p, %q : index
+  %few = arith.cmpi ult, %rows, %c3 : index
+  // expected-error @+1 {{does not hold: P * Q must be below 3 (P = 16, Q = 2); choose other sizes or parameters}}
+  mk.require %few, "P * Q must be below 3"
+  mk.role @r ctas(1) {
+  }
+}
+
+// -----
+
+// What is not known is asked before a launch.
+mk.mesh @mesh (gpu = 2 via link)
+
+mk.kernel @open on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
+  %c3 = arith.constant 3 : index
+  %few = arith.cmpi ult, %N, %c3 : index
+  mk.require %few, "N must be below 3"
+  mk.role @r ctas(1) {
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+
+// expected-error @+1 {{argument 'y' is 4294967296 x 8388608 on each rank, more than 2^46 elements; bind smaller sizes}}
+mk.kernel @elements on @mesh dims(uniform N) (in %x : memref<?xf32> [N], in %y : memref<?x?xf32> [4294967296, 8388608 + N * 0]) {
+  mk.role @r ctas(1) {
+  }
+}

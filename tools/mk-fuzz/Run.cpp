@@ -50,7 +50,8 @@ static void changeAndCompile(const Input &input, const Seeds &seeds,
   std::snprintf(shared.command, Shared::kMaxCommand, "%s",
                 commandLine(options).c_str());
   // Called before the first pass runs, and before later ones.
-  options.setup = [&](PassManager &) {
+  options.setup = [&](PassManager &pm) {
+    pm.enableVerifier(true);
     shared.stage = Reached;
     return success();
   };

@@ -5,6 +5,7 @@
 #include "mkernel/Target/Backend.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -128,6 +129,10 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   if (ptxas && StringRef(ptxas) != "off")
     options.assembler = ptxas;
   options.setup = [](PassManager &pm) {
+    // Upstream's option is on unless it is given.
+    if (llvm::cl::getRegisteredOptions().lookup("verify-each")->getNumOccurrences())
+      pm.enableVerifier(MlirOptMainConfig::createFromCLOptions().shouldVerifyPasses());
+    applyDefaultTimingPassManagerCLOptions(pm);
     return applyPassManagerCLOptions(pm);
   };
   if (!problem.empty())

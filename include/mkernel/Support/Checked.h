@@ -15,6 +15,10 @@ namespace mkernel::checked {
 
 using Number = std::optional<int64_t>;
 
+/// Elements of an argument, or of a tensor of a reference: more than any machine has memory
+/// for, and few enough for their bytes to be counted.
+constexpr int64_t kMostElements = int64_t(1) << 46;
+
 constexpr Number add(int64_t a, int64_t b) {
   int64_t result = 0;
   return __builtin_add_overflow(a, b, &result) ? Number() : Number(result);

@@ -32,6 +32,10 @@ private:
 /// The number that one value folds to. Changes no IR.
 std::optional<int64_t> evaluateIndex(Value value);
 
+/// Parameters that a value is computed from; not those that only the default of one that has a
+/// number is.
+SmallVector<ParamOp> getParamsOf(Value value);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_TRANSFORMS_EVALUATE_H

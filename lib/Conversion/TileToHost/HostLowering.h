@@ -120,9 +120,12 @@ private:
   std::pair<Value, Value> signalOperands(Operation *op, Value signal, ValueRange index);
   Value peerOrSelf(Value peer);
   // Checks that what an op names exists (LowerBounds.cpp); a report if it does not.
+  /// `used`: whether they name anything; null if they do in any case.
   void checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
-                    ArrayRef<Value> extents);
+                    ArrayRef<Value> extents, Value used = {});
   void checkPut(PutOp op, Value rows);
+  /// `rows`: of dimension 0 at the peer, if there are not as many as here.
+  void checkStore(StoreOp op, Value rows = {});
   void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);

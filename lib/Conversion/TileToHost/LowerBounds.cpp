@@ -1,7 +1,8 @@
 //===- LowerBounds.cpp - Checks that what ops name exists -----------------===//
 //
 // One index is compared where it is used; a region is looked at by the runtime, which knows the
-// extents on all ranks. Loads and stores of tiles need neither: they leave out what does not exist.
+// extents on all ranks. Loads and stores of tiles leave out what does not exist, at edges.
+// Dimensions in front of a tile's have one index and no edge: a store is checked for them.
 //
 //===----------------------------------------------------------------------===//
 #include "HostLowering.h"
@@ -12,11 +13,13 @@ using namespace mlir;
 using namespace mlir::mk;
 
 void HostLowering::checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
-                                ArrayRef<Value> extents) {
+                                ArrayRef<Value> extents, Value used) {
   if (!sites)
     return;
   for (auto [d, i, extent] : llvm::enumerate(indices, extents)) {
     Value outside = cmp(arith::CmpIPredicate::uge, i, extent);
+    if (used)
+      outside = arith::AndIOp::create(b, loc, used, outside);
     auto report = scf::IfOp::create(b, loc, outside);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(report.thenBlock());
@@ -70,4 +73,21 @@ void HostLowering::checkScalarAccess(Operation *op) {
   Value argument = argumentOf(buffer);
   checkIndices(op, load ? MK_READ_ARGUMENT : MK_WRITTEN_ARGUMENT, argument ? argument : i32(-1),
                indices, extents);
+}
+
+void HostLowering::checkStore(StoreOp op, Value rows) {
+  int64_t lead = op.getOffsets().size() - cast<RankedTensorType>(op.getTile().getType()).getRank();
+  Value argument = argumentOf(op.getDest());
+  if (!sites || !argument)
+    return;
+  SmallVector<Value> extents;
+  for (int64_t d = 0; d != lead; ++d)
+    extents.push_back(
+        d == 0 && rows ? rows : Value(memref::DimOp::create(b, loc, op.getDest(), index(d))));
+  Value used;
+  for (Value valid : op.getValid()) {
+    Value some = cmp(arith::CmpIPredicate::sgt, valid, index(0));
+    used = used ? arith::AndIOp::create(b, loc, used, some) : some;
+  }
+  checkIndices(op, MK_WRITTEN_ARGUMENT, argument, op.getOffsets().take_front(lead), extents, used);
 }

@@ -115,6 +115,7 @@ LogicalResult HostLowering::lower(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
+  checkStore(op);
   TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(), op.getValid());
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc, inner, outer); };
@@ -137,6 +138,7 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     rows =
         toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())}, b.getI64Type())
                     .front());
+  checkStore(op, rows);
   TilePart part = existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);

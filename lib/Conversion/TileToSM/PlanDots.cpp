@@ -1,5 +1,6 @@
 //===- PlanDots.cpp - Which warpgroups do dots, and what they cannot do ----===//
 #include "RolePlan.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "llvm/Support/InterleavedRange.h"
 
@@ -59,9 +60,15 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
            << ", which keep few bits of a sum of them; sums go on in f32 after at most "
            << unit.getKOf_8Bits() << ": use tiles of K = " << unit.getKOf_8Bits();
   auto layout = MmaAttr::get(dot.getContext(), 1);
-  if (std::string problem = explainLayout(acc.getShape(), layout); !problem.empty())
-    return dot.emitOpError() << "accumulates in " << acc << ", which the tensor cores of "
-                             << machine << " do not: " << problem;
+  if (std::string problem = explainLayout(acc.getShape(), layout); !problem.empty()) {
+    InFlightDiagnostic diag = dot.emitOpError()
+                              << "accumulates in " << acc << ", which the tensor cores of "
+                              << machine << " do not: " << problem;
+    int64_t rows = llvm::alignTo(acc.getDimSize(0), unit.getColumnStep());
+    if (isTransposed(unit, rows, acc.getDimSize(1)))
+      diag << ", and " << rows << " are computed transposed where both operands are loaded";
+    return diag;
+  }
   return success();
 }
 

@@ -13,14 +13,12 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// Elements of a temporary; more than any machine has memory for, and few enough for
-/// their bytes to be counted.
-static constexpr int64_t kMaxElements = int64_t(1) << 46;
+using mkernel::checked::kMostElements;
 
 /// Whether `extents` are not negative and have a product that can be had.
 static Value isPossible(OpBuilder &b, Location loc, MemRefType type, ValueRange dynamic) {
   IndexMath m{b, loc};
-  Value good = arith::ConstantIntOp::create(b, loc, 1, 1), left = m.index(kMaxElements);
+  Value good = arith::ConstantIntOp::create(b, loc, 1, 1), left = m.index(kMostElements);
   unsigned next = 0;
   for (int64_t extent : type.getShape()) {
     Value size = ShapedType::isDynamic(extent) ? dynamic[next++] : m.index(extent);
@@ -38,7 +36,7 @@ LogicalResult mk::guardAllocations(ModuleOp module) {
     MemRefType type = op.getType();
     if (type.hasStaticShape()) {
       mkernel::checked::Number elements = mkernel::checked::product(type.getShape());
-      if (elements && *elements <= kMaxElements)
+      if (elements && *elements <= kMostElements)
         return WalkResult::advance();
       return op.emitError() << "the reference has a tensor of "
                             << llvm::interleaved(type.getShape(), " x ")

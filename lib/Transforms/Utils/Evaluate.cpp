@@ -82,3 +82,22 @@ void IndexEvaluator::assume(Value value, int64_t number) {
 }
 
 std::optional<int64_t> mk::evaluateIndex(Value value) { return IndexEvaluator().getIndex(value); }
+
+static void collectParams(Value value, SetVector<Value> &seen, SmallVector<ParamOp> &params) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(value))
+    return;
+  auto param = dyn_cast<ParamOp>(op);
+  if (param)
+    params.push_back(param);
+  if (!param || !param.getNumber())
+    for (Value operand : op->getOperands())
+      collectParams(operand, seen, params);
+}
+
+SmallVector<ParamOp> mk::getParamsOf(Value value) {
+  SetVector<Value> seen;
+  SmallVector<ParamOp> params;
+  collectParams(value, seen, params);
+  return params;
+}

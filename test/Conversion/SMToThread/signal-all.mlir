@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
 // RUN: mk-opt %t/link.mlir -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %t/link.mlir
-// RUN: mk-opt %t/link.mlir -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread=timeline -mk-thread-expand | FileCheck %t/link.mlir --check-prefix=TIMES
+// RUN: mk-opt %t/link.mlir -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=timeline -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %t/link.mlir --check-prefix=TIMES
 // RUN: mk-opt %t/net.mlir -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %t/net.mlir
 
 //--- link.mlir
@@ -21,27 +21,26 @@ mk.kernel @link on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     mk_sm.partition consumer warps(4) registers(168) {
       // One thread, behind all others, waits until the peers are ready. One fence, then all signals, those under
       // branches last. Amounts stay what they are.
-      // CHECK: mk_thread.sync %
-      // CHECK: scf.if
-      // CHECK: mk_thread.await_peer
-      // CHECK: mk_thread.await_peer
+      // CHECK: mk_thread.elect
+      // CHECK: mk_thread.await_peer %c1_i64
+      // CHECK: mk_thread.await_peer %c2_i64
       // CHECK-NOT: mk_thread.await_peer
       // CHECK: mk_thread.fence sys
-      // CHECK: mk_thread.raise {{[0-9]+}}[%{{.*}}] add 1 sys relaxed on %
-      // CHECK: mk_thread.raise {{[0-9]+}}[%{{.*}}] add 2 sys relaxed on %
+      // CHECK-NEXT: mk_thread.raise [[PARTS:[0-9]+]][%{{[0-9]+}}] add 1 sys relaxed on %c1_i64
+      // CHECK-NEXT: mk_thread.raise [[PARTS]][%{{[0-9]+}}] add 2 sys relaxed on %c2_i64
       // CHECK-NOT: mk_thread.fence
       // CHECK: scf.if
-      // CHECK: mk_thread.await_peer
+      // CHECK: mk_thread.await_peer %c3_i64
       // CHECK-NOT: mk_thread.fence
-      // CHECK: mk_thread.raise {{[0-9]+}}[%{{.*}}] add 1 sys relaxed on %
-      // Each leaves its record, behind the last one of the group that is under no branch.
+      // CHECK: mk_thread.raise [[PARTS]][%{{[0-9]+}}] add 1 sys relaxed on %c3_i64
+      // Each leaves its record.
       // TIMES: mk_thread.fence sys
-      // TIMES: mk_thread.reduce_add relaxed sys
-      // TIMES: mk_thread.reduce_add relaxed sys
-      // TIMES: mk_thread.load_clock
-      // TIMES: mk_thread.load_clock
-      // TIMES: mk_thread.reduce_add relaxed sys
-      // TIMES: mk_thread.load_clock
+      // TIMES: mk_thread.raise {{.*}} on %c1_i64
+      // TIMES: mk_thread.moment
+      // TIMES: mk_thread.raise {{.*}} on %c2_i64
+      // TIMES: mk_thread.moment
+      // TIMES: mk_thread.raise {{.*}} on %c3_i64
+      // TIMES: mk_thread.moment
       %some = arith.cmpi ult, %c1, %M : index
       mk_sm.signal_all {
         mk.signal %parts[%c0] on %c1 : !parts
@@ -52,9 +51,8 @@ mk.kernel @link on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
       }
       // Signals of this GPU alone need no more than its fence.
       // CHECK: mk_thread.fence gpu
-      // CHECK-NEXT: mk_thread.raise {{.*}} add 1 gpu relaxed
-      // CHECK-NOT: on %
-      // CHECK: mk_thread.raise {{.*}} add 1 gpu relaxed
+      // CHECK-NEXT: mk_thread.raise {{[0-9]+}}[%{{[0-9]+}}] add 1 gpu relaxed{{$}}
+      // CHECK-NEXT: mk_thread.raise {{[0-9]+}}[%{{[0-9]+}}] add 1 gpu relaxed{{$}}
       mk_sm.signal_all {
         mk.signal %near[%c0] : !near
         mk.signal %near[%c1] : !near

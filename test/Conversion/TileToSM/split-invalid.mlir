@@ -102,6 +102,21 @@ mk.kernel @rows on @mesh (in %x : memref<96x64xbf16> [96, 64], out %c : memref<9
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @transposed on @mesh (in %x : memref<100x64xbf16> [100, 64], in %y : memref<64x64xbf16> [64, 64], out %c : memref<100x64xf32> [100, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<100x64xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<100x64xbf16> -> tensor<100x64xbf16>
+    %b = mk.load %y[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    // expected-error @+1 {{100 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128, and 104 are computed transposed where both operands are loaded}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<100x64xbf16>, tensor<64x64xbf16>, tensor<100x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<100x64xf32>, memref<100x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @columns on @mesh (in %x : memref<64x36xbf16> [64, 36]) {
   mk.role @r ctas(1) {
     // expected-error @+1 {{a staged tile lies in pieces of 16 bytes, 8 elements of 'bf16'; 36 columns of 'tensor<64x36xbf16>' are no multiple of that, the next is 40}}

@@ -212,6 +212,32 @@ mk.kernel @k on @m dims(local M) () {
 
 // -----
 
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{unknown kind of dimension 'M', expected uniform or rank}}
+mk.kernel @k on @m dims(M, N) () {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+2 {{use of undeclared identifier}}
+// expected-error @+1 {{extents are integers, what dims(...) and sizes(...) name ('M', 'gpu'), and sums and products of these}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M) (in %a : memref<?x?xf32> [M, Q]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+2 {{use of undeclared identifier}}
+// expected-error @+1 {{extents are integers, what dims(...) and sizes(...) name (here nothing), and sums and products of these}}
+mk.kernel @k on @m (in %a : memref<?xf32> [M]) {
+}
+
+// -----
+
 // expected-error @+1 {{'mk.kernel' op @k runs on @nowhere, which does not exist: declare mk.mesh @nowhere (...)}}
 mk.kernel @k on @nowhere () {
 }

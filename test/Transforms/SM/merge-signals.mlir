@@ -35,13 +35,13 @@ mk.kernel @reduce on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) 
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c3 step %c1 {
         mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g : !part, !slots, !mk_sm.staging<2>
-        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }
       scf.for %p = %c0 to %c3 step %c1 {
         %mine = arith.cmpi ult, %p, %M : index
         scf.if %mine {
-          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
           mk.store %t, %slot[%p, %c0, %c0] on %p signal %s[%p] : !part, !slots, !parts
         }
       }
@@ -112,7 +112,7 @@ mk.kernel @rounds on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %i = %c0 to %c3 step %c1 {
         scf.for %p = %c0 to %c3 step %c1 {
-          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times behind one fence (in role 'work')}}
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
           mk.signal %s[%p] on %p : !parts
         }
       }
@@ -148,7 +148,7 @@ mk.kernel @many on @mesh (out %c : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
   mk.role @work ctas(2) {
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c15 step %c1 {
-        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 15 times behind 2 fences (in role 'work')}}
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 15 times, up to 8 behind one fence (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }
       scf.for %p = %c0 to %c15 step %c1 {
@@ -180,7 +180,7 @@ mk.kernel @obstacles on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64
     %g = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c3 step %c1 {
-        mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g posted signal %s[%p] : !part, !slots, !mk_sm.staging<2>, !parts
+        mk_sm.store %t, %slot[%p, %c0, %c0] on %p posted signal %s[%p] through %g : !part, !slots, !mk_sm.staging<2>, !parts
         // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: a store of its loop is left to the sender, which raises its signal (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }

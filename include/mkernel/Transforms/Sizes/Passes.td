@@ -5,9 +5,10 @@
 include "mlir/Pass/PassBase.td"
 
 def VerifySizesPass : Pass<"mk-verify-sizes", "::mlir::ModuleOp"> {
-  let summary = "Refuses sizes that do not fit in 64 bits";
+  let summary = "Refuses sizes that no launch can have";
   let description = [{
-    Sums, differences and products of indices that every launch computes and that are known
+    Conditions of `mk.require` that are known not to hold, and sizes that do not fit in 64 bits:
+    sums, differences and products of indices that every launch computes and that are known
     (from bound dimensions, axes and parameters), and the items of loops. What is not known
     yet is tested by `mk_plan` before a launch.
 
