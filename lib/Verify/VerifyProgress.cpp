@@ -93,7 +93,9 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       noteUnsearched(*program, remark);
   }
 
-  /// A copy with loops expanded.
+  /// A copy with loops expanded, as the targets' is. Items that CTAs of a cluster share, and teams
+  /// that take items in turn, stay whole and in order: who shares items raises nothing, so that
+  /// nobody waits for it, and no load is ordered by standing behind a store of its CTA.
   FailureOr<ModuleOp> expand(KernelOp kernel) {
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     // Nested, so that passes may run on it.

@@ -77,6 +77,19 @@ struct Checker {
     return tensor;
   }
 
+  /// Integers that nobody has chosen may be no index that exists; empty if there are none.
+  std::string describeUngiven(const std::vector<uint32_t> &inputs) const {
+    std::string text;
+    for (uint32_t arg : inputs) {
+      const std::string &name = metadata.args[arg].name;
+      if (!isFloat(metadata.args[arg].type) && !job.input(arg) && !findRange(options, name))
+        text +=
+            str("; input '", name, "' holds integers at random: give those that are meant, --in ",
+                name, "=FILE.npy or --random ", name, "=A:B");
+    }
+    return text;
+  }
+
   uint32_t owner(size_t arg, uint32_t copy, int64_t element) {
     for (uint32_t r = 0; r < world; ++r) {
       const Shard &shard = plan.shard(arg, r);
@@ -383,7 +396,8 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
     if (int64_t failed = payload.reference(descriptors.data(), range.begin,
                                            whole ? -1 : range.size()))
       return error(StatusCode::FailedPrecondition, "--check: the reference of kernel '",
-                   metadata.kernel, "': ", faultText(metadata, failed));
+                   metadata.kernel, "': ", faultText(metadata, failed),
+                   checker.describeUngiven(ref.inputs));
 
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < ref.outputs.size(); ++i) {
