@@ -156,10 +156,11 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
       messages.replace(said, std::string::npos, remarks);
       return true;
     }
-    messages += "note: parameters that nobody gave were chosen for these sizes (--emit=params says "
-                "which and by what); with the file's defaults it does not compile either";
-    bool isSame = StringRef(messages).drop_front(said).starts_with(remarks);
-    messages += isSame ? ", for the same reason\n" : ":\n" + remarks;
+    if (!StringRef(messages).drop_front(said).starts_with(remarks))
+      messages +=
+          "note: parameters that nobody gave were chosen for these sizes (--emit=params says "
+          "which and by what); with the file's defaults it does not compile either:\n" +
+          remarks;
   }
   if (!ok && messages.empty())
     diagnostics << "error: " << name << " could not be compiled\n";

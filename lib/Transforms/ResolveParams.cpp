@@ -153,8 +153,12 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
   if (StringAttr name = schedule.getPartsParam())
     parts = number(name, "a schedule of parts =", 1, 1, 8);
   if (!llvm::isPowerOf2_64(std::max<int64_t>(parts, 1))) {
-    if (!bad)
-      current->emitOpError() << "has parts = " << parts << ", which are 1, 2, 4 or 8";
+    if (!bad) {
+      InFlightDiagnostic diag = current->emitOpError() << "has parts = " << parts;
+      if (StringAttr name = schedule.getPartsParam())
+        diag << ", which is parameter '" << name.getValue() << "'";
+      diag << ": use 1, 2, 4 or 8";
+    }
     bad = true;
     parts = 1;
   }
