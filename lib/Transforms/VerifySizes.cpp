@@ -59,6 +59,9 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       SmallVector<int64_t> extents;
       for (unsigned d = 0, rank = kernel.getArgShape(i).getNumResults(); d != rank; ++d)
         extents.push_back(kernel.getArgExtent(i, d).value_or(1));
+      // What is negative, or has wrapped, is the plan's to tell.
+      if (llvm::any_of(extents, [](int64_t extent) { return extent < 0; }))
+        continue;
       mkernel::checked::Number elements = mkernel::checked::product(extents);
       if (!elements || *elements > mkernel::checked::kMostElements)
         return kernel.emitOpError()
