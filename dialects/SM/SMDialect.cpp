@@ -80,10 +80,7 @@ mk::BroadcastOp mk_sm::getRowFactors(Operation *op) {
   return {};
 }
 
-static LogicalResult verifyAgreed(Operation *op, Attribute value) {
-  if (!isa<UnitAttr>(value))
-    return op->emitOpError() << "has " << value << " for " << kAgreedAttr
-                             << ", which takes no value: write the name alone";
+static LogicalResult verifyAgreed(Operation *op) {
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     if (!drawsItems(loop))
       return success();
@@ -102,21 +99,28 @@ static LogicalResult verifyAgreed(Operation *op, Attribute value) {
             "and in a consumer that 'agrees': leave it out, or let the consumer agree";
 }
 
+static LogicalResult verifyRescaling(Operation *op) {
+  if (getRowFactors(op))
+    return success();
+  return op->emitOpError() << "has " << kRescalingAttr
+                           << ", but does not scale rows or columns of an accumulator in f32";
+}
+
 LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kSharedAttr)
     return verifyShared(op, attribute.getValue());
-  if (attribute.getName() == kDeferredAttr)
-    return verifyDeferred(op);
-  if (attribute.getName() == kMaterializeAttr && isa<mk::StoreOp>(op))
-    return success();
-  if (attribute.getName() == kRescalingAttr) {
-    if (getRowFactors(op))
-      return success();
-    return op->emitOpError() << "has " << kRescalingAttr
-                             << ", but does not scale rows or columns of an accumulator in f32";
-  }
-  if (attribute.getName() == kAgreedAttr)
-    return verifyAgreed(op, attribute.getValue());
-  return op->emitOpError() << "has attribute " << attribute.getName()
-                           << ", which mk_sm does not know of it";
+  using Verifier = LogicalResult (*)(Operation *);
+  StringRef name = attribute.getName();
+  bool materializes = name == kMaterializeAttr && isa<mk::StoreOp>(op);
+  Verifier verify = name == kDeferredAttr    ? verifyDeferred
+                    : name == kRescalingAttr ? verifyRescaling
+                    : name == kAgreedAttr    ? verifyAgreed
+                                             : nullptr;
+  if (!verify && !materializes)
+    return op->emitOpError() << "has attribute " << attribute.getName()
+                             << ", which mk_sm does not know of it";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError() << "has " << attribute.getValue() << " for " << name
+                             << ", which takes no value: write the name alone";
+  return verify ? verify(op) : success();
 }
