@@ -10,6 +10,7 @@ using namespace mlir::mk_sm;
 
 #include "mkernel/Dialect/SM/SMDialect.cpp.inc"
 #include "mkernel/Dialect/SM/SMEnums.cpp.inc"
+#include "mkernel/Dialect/SM/SMInterfaces.cpp.inc"
 
 void MkSMDialect::initialize() {
   registerAttrs();
@@ -107,8 +108,6 @@ static LogicalResult verifyRescaling(Operation *op) {
 }
 
 LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == kSharedAttr)
-    return verifyShared(op, attribute.getValue());
   using Verifier = LogicalResult (*)(Operation *);
   StringRef name = attribute.getName();
   bool materializes = name == kMaterializeAttr && isa<mk::StoreOp>(op);

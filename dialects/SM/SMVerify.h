@@ -6,9 +6,6 @@
 
 namespace mlir::mk_sm {
 
-/// Offsets of what the op owns in shared memory.
-LogicalResult verifyShared(Operation *op, Attribute value);
-
 /// Checks that `type` is a tile with a layout that fits its shape and, in a partition, a
 /// consumer's threads.
 LogicalResult verifyFragment(Operation *op, Type type);

@@ -120,7 +120,7 @@ static LogicalResult verifyTypes(Operation *op, PartitionOp partition) {
 LogicalResult mk_sm::verifyPartitions(mk::KernelOp kernel) {
   for (Operation *scope : getScopes(kernel))
     for (Operation &op : scope->getRegion(0).front()) {
-      if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp, SyncWarpsOp>(op))
+      if (isa<SharedOwner, SyncWarpsOp>(op))
         continue;
       auto partition = dyn_cast<PartitionOp>(op);
       if (!partition)
