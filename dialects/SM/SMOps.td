@@ -186,24 +186,11 @@ include "SMChannelOps.td"
 // Items
 //===----------------------------------------------------------------------===//
 
-def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [MkSM_InScope, Pure]> {
-  let summary = "index of this CTA among those of its role";
-  let description = [{
-    In `mk.prepare`, among all CTAs that have a role. A role that others go on with
-    (`then`) cannot ask: the CTAs that help have none.
-
-    ```mlir
-    %i = mk_sm.cta_index
-    ```
-  }];
-  let results = (outs Index:$result);
-  let assemblyFormat = "attr-dict";
-}
 def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
   let summary = "the item that this CTA need not draw, or -1";
   let description = [{
     Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
-    i of the role (`cta_index`) has item i. A CTA that comes from another role (`then`) gets
+    i of the role has item i. A CTA that comes from another role (`then`) gets
     -1: it draws its first item, as all do the later ones. Tickets of such a loop count from 0 as
     always; the number of CTAs of the role is added to them.
 
@@ -243,7 +230,7 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
                                      DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "visits the items of this CTA, in static order";
   let description = [{
-    Of the items 0 .. total-1 those whose number is the CTA's index (`cta_index`) modulo the
+    Of the items 0 .. total-1 those whose number is the CTA's index modulo the
     CTAs among which the items are divided: those of its role, in `mk.prepare` all that
     have a role. `item` is the number, `round` counts the items of the CTA from 0. Every loop
     of a target over items in static order is this op: nothing else divides items.

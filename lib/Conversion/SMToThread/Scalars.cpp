@@ -82,7 +82,6 @@ void sm::populateScalarLowerings(LoweringTable &table) {
         unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
         p.set(op, readParam(p, p.info.params.dims + 8 * d, /*pinned=*/true));
       },
-      [](CtaIndexOp op, PartitionBuilder &p) { p.set(op, p.ctaInRole); },
       // A team is a warpgroup.
       [](TeamIndexOp op, PartitionBuilder &p) {
         p.set(op, p.partition.getTeams() > 1 ? resize(p, p.group, p.i64) : p.c64(0));

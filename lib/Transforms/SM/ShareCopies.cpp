@@ -106,7 +106,7 @@ static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
 /// The most items that CTAs of the kernel's only role have together, where each has one at most;
 /// null if that is not known.
 static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
-  if (roles.size() != 1 || holds<CtaIndexOp>(roles.front()) || holds<TicketOp>(roles.front()))
+  if (roles.size() != 1 || holds<TicketOp>(roles.front()))
     return std::nullopt;
   int64_t most = 0;
   WalkResult known = mk::RoleOp(roles.front()).walk([&](ItemsOp items) {
