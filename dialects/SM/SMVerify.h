@@ -13,8 +13,8 @@ LogicalResult verifyFragment(Operation *op, Type type);
 /// Checks that the cursor counts so many slots that its partition has for itself.
 LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what);
 
-/// Checks that so many CTAs can be a cluster.
-LogicalResult verifyTogether(Operation *op, int64_t ctas);
+/// Checks that so many CTAs can be a cluster; `does` is what they do in there.
+LogicalResult verifyCluster(Operation *op, int64_t ctas, const Twine &does);
 
 } // namespace mlir::mk_sm
 

@@ -44,9 +44,9 @@ LogicalResult KernelOp::verify() {
   if (threads < 32 || threads > most || threads % 32)
     return emitOpError() << "has " << threads << " threads; a CTA has 32 to " << most
                          << ", in whole warps";
-  int64_t cluster = getCluster();
-  if (cluster < 1 || cluster > 16)
-    return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to 16";
+  int64_t cluster = getCluster(), largest = sm ? sm.getClusterLimit() : cluster;
+  if (cluster < 1 || cluster > largest)
+    return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to " << largest;
   int64_t paramBytes = getParamBytes(), sharedBytes = getSharedBytes();
   if (paramBytes < 0 || paramBytes > MK_GPU_MAX_PARAM_BYTES)
     return emitOpError() << "has " << paramBytes << " bytes of parameters; there are at most "
