@@ -83,6 +83,15 @@ LogicalResult mk_thread::verifyInKernel(Operation *op) {
       "stands outside of mk_thread.kernel, where nothing lowers it; move it into the kernel");
 }
 
+LogicalResult mk_thread::verifyExpanded(KernelOp kernel) {
+  WalkResult walked = kernel.walk([](Operation *op) -> WalkResult {
+    if (!op->hasTrait<Composite>())
+      return WalkResult::advance();
+    return op->emitOpError("is no instruction, it stands for several steps; run mk-thread-expand");
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t align,
                                         int64_t bytes) {
   bytes = std::max(align, bytes);
