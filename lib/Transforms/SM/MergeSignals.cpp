@@ -104,9 +104,8 @@ void mk_sm::mergeSignals(scf::ForOp loop) {
     return;
   }
   uint64_t trips = count->getZExtValue(), groups = llvm::divideCeil(trips, kMostSignals);
-  passed(first, kMergeSignals) << remark::add("is raised {0} times behind {1}", trips,
-                                              groups == 1 ? "one fence"
-                                                          : std::to_string(groups) + " fences");
+  std::string fences = groups == 1 ? "one fence" : std::to_string(groups) + " fences";
+  passed(first, kMergeSignals) << remark::add("is raised {0} times behind {1}", trips, fences);
   detachSignals(loop);
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);

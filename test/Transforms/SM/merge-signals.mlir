@@ -180,7 +180,7 @@ mk.kernel @obstacles on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64
     %g = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c3 step %c1 {
-        mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g posted signal %s[%p] : !part, !slots, !mk_sm.staging<2>, !parts
+        mk_sm.store %t, %slot[%p, %c0, %c0] on %p posted signal %s[%p] through %g : !part, !slots, !mk_sm.staging<2>, !parts
         // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: a store of its loop is left to the sender, which raises its signal (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }
