@@ -36,9 +36,8 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
     }
   auto staged = mk_thread::StageFragmentOp::create(
       p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
-      p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets,
-      op.getPosted() ? p.info.getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
-      op.getUnrolled());
+      p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets, getStagedRows(op),
+      op.getAdd(), op.getUnrolled());
   Block &block = staged.getOtherwise().emplaceBlock();
   block.addArguments({p.i32, p.i32, p.i32}, {p.getLoc(), p.getLoc(), p.getLoc()});
   Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
