@@ -23,17 +23,17 @@ void MkSMDialect::initialize() {
 //===----------------------------------------------------------------------===//
 
 /// Finds the last op that takes elements in the end; null if one is in another block.
-static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
+static Operation *findLastUser(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
   Operation *last = op;
   for (Operation *user : op->getUsers()) {
     if (user->getBlock() != op->getBlock())
       return nullptr;
     if (!seen.insert(user).second)
       continue;
-    Operation *taker = user->hasAttr(kDeferredAttr) ? findLastTaker(user, seen) : user;
-    if (!taker)
+    Operation *lastUser = user->hasAttr(kDeferredAttr) ? findLastUser(user, seen) : user;
+    if (!lastUser)
       return nullptr;
-    last = last->isBeforeInBlock(taker) ? taker : last;
+    last = last->isBeforeInBlock(lastUser) ? lastUser : last;
   }
   return last;
 }
@@ -41,7 +41,7 @@ static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *
 static LogicalResult verifyDeferred(Operation *op) {
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   auto transpose = dyn_cast<mk::TransposeOp>(op);
-  if (transpose && !movesNothing(transpose))
+  if (transpose && !isThreadLocal(transpose))
     return op->emitOpError() << "has " << kDeferredAttr
                              << ", but moves elements between threads, which all do at once";
   if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, ReloadOp, mk::TransposeOp>(op)) ||
@@ -50,7 +50,7 @@ static LogicalResult verifyDeferred(Operation *op) {
            << "has " << kDeferredAttr
            << ", but is no elementwise op, transposition, broadcast or load of a tile";
   llvm::SmallPtrSet<Operation *, 8> seen;
-  Operation *last = findLastTaker(op, seen);
+  Operation *last = findLastUser(op, seen);
   if (!last)
     return op->emitOpError() << "is deferred to an op in another block, which may run more often";
   if (!isa<mk::LoadOp, ReloadOp>(op))

@@ -33,7 +33,7 @@ static int64_t getExchanged(Operation *op) {
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
     return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
   if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    return movesNothing(transpose) ? 0 : all(transpose.getSource());
+    return isThreadLocal(transpose) ? 0 : all(transpose.getSource());
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
     auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());

@@ -186,7 +186,7 @@ LogicalResult MulticastOp::verify() {
 }
 
 LogicalResult SignalAllOp::verify() {
-  auto isTaken = [](Operation *op) {
+  auto isAllowed = [](Operation *op) {
     if (auto signal = dyn_cast<mk::SignalOp>(op))
       return !signal.getStrong();
     auto branch = dyn_cast<scf::IfOp>(op);
@@ -197,7 +197,7 @@ LogicalResult SignalAllOp::verify() {
     return (branch && !branch.getNumResults()) || isScalar || op->hasTrait<OpTrait::IsTerminator>();
   };
   Operation *other = nullptr;
-  getBody().walk([&](Operation *op) { other = isTaken(op) ? other : op; });
+  getBody().walk([&](Operation *op) { other = isAllowed(op) ? other : op; });
   if (other)
     return emitOpError() << "holds " << other->getName()
                          << ": it takes signals that are not strong, branches around them and "

@@ -184,9 +184,9 @@ static LogicalResult verifyPoison(Operation *scope) {
       return success();
     for (OpOperand &use : poison->getUses()) {
       auto loop = dyn_cast<scf::ForOp>(use.getOwner());
-      bool fine = loop ? llvm::all_of(loop.getTiedLoopRegionIterArg(&use).getUses(), isIgnored)
-                       : isIgnored(use);
-      if (!fine)
+      bool ignored = loop ? llvm::all_of(loop.getTiedLoopRegionIterArg(&use).getUses(), isIgnored)
+                          : isIgnored(use);
+      if (!ignored)
         return use.getOwner()->emitOpError()
                << "uses a fragment that nobody has filled other than as the accumulator of an "
                   "mk_sm.mma that says when it counts (accumulate): start from zeros";

@@ -77,7 +77,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
              [&] { takeTurn(p, {}); });
     p.finishStores();
     awaitArrivals(p, op);
-    if (p.info.hasNet() && reachesOut(op))
+    if (p.info.hasNet() && holdsCommunication(op))
       awaitPuts(p);
     p.currentOp = nullptr;
     endSpan(p, SpanClock::Role, MK_TIMELINE_ROLE);

@@ -69,7 +69,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
   ArrayRef<int64_t> shape = op.getTile().getType().getShape();
   Type element = op.getTile().getType().getElementType();
   SmallVector<int64_t> box = getStoreBox(op);
-  auto raiseHere = [&](Value peer) {
+  auto raiseFor = [&](Value peer) {
     if (!op.getSignal())
       return;
     Value element = signalElement(p, op, op.getSignal(), op.getSignalIndex());
@@ -83,7 +83,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     usable = isBoundedByBuffer(p, usable, to, offsets, shape, op.getValid());
     usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/true);
     stageTile(p, op, to, map, usable);
-    raiseHere({});
+    raiseFor({});
     return;
   }
   SmallVector<Value> peers, maps;
@@ -107,7 +107,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     return;
   }
   stageTile(p, op, buffers, maps, usable);
-  raiseHere(peers.front());
+  raiseFor(peers.front());
 }
 
 void sm::populateStoreLowerings(LoweringTable &table) { table.add(lowerStagedStore); }

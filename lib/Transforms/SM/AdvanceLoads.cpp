@@ -35,18 +35,18 @@ static Operation *findBehindDots(Block *body) {
 /// Moves pure ops in front of `end` that take `values`, and nothing in front of it needs, there.
 static void sink(Block *body, Operation *end, ValueRange values) {
   llvm::SmallPtrSet<Operation *, 16> moved;
-  SmallVector<Operation *> taking;
+  SmallVector<Operation *> users;
   for (Operation &op : llvm::make_range(body->begin(), end->getIterator()))
     if (isPure(&op) && !op.getNumRegions() && llvm::any_of(op.getOperands(), [&](Value operand) {
           return llvm::is_contained(values, operand) ||
-                 llvm::is_contained(taking, operand.getDefiningOp());
+                 llvm::is_contained(users, operand.getDefiningOp());
         }))
-      taking.push_back(&op);
+      users.push_back(&op);
   Operation *before = end;
-  for (Operation *op : llvm::reverse(taking)) {
+  for (Operation *op : llvm::reverse(users)) {
     bool needed = llvm::any_of(op->getUsers(), [&](Operation *user) {
-      Operation *here = body->findAncestorOpInBlock(*user);
-      return here && here->isBeforeInBlock(end) && !moved.contains(here);
+      Operation *ancestor = body->findAncestorOpInBlock(*user);
+      return ancestor && ancestor->isBeforeInBlock(end) && !moved.contains(ancestor);
     });
     if (needed)
       continue;

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 /// Items in static order are divided among a role's own CTAs (verified for mk.foreach).
-static LogicalResult verifyHelped(mk::RoleOp role, mk::RoleOp helper) {
+static LogicalResult verifyNotStatic(mk::RoleOp role, mk::RoleOp helper) {
   WalkResult result = role.walk([&](ItemsOp op) -> WalkResult {
     InFlightDiagnostic diag = op->emitOpError()
                               << "has no value where CTAs of role '" << helper.getSymName()
@@ -121,7 +121,7 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
       if (!isFollowedBy(other, role))
         continue;
       helpers.push_back(other);
-      if (failed(verifyHelped(role, other)))
+      if (failed(verifyNotStatic(role, other)))
         return failure();
     }
     syncWarps(role, helpers, needs);

@@ -49,15 +49,15 @@ static void merge(scf::ForOp loop, mk::PutOp put) {
   uint64_t groups = trips > MulticastOp::kMostPeers ? llvm::divideCeil(trips, kPeersOfSeveral) : 1;
   for (uint64_t group = 0, first = 0; group != groups; ++group) {
     uint64_t next = (group + 1) * trips / groups;
-    ArrayRef<Value> its = ArrayRef(peers).slice(first, next - first);
+    ArrayRef<Value> members = ArrayRef(peers).slice(first, next - first);
     first = next;
     OpBuilder::InsertionGuard guard(b);
-    if (its.size() > 1) {
-      auto op = MulticastOp::create(b, loc, its.drop_front());
+    if (members.size() > 1) {
+      auto op = MulticastOp::create(b, loc, members.drop_front());
       b.createBlock(&op.getBody());
     }
     auto fresh = cast<mk::PutOp>(b.clone(*put));
-    fresh.getPeerMutable().assign(its.front());
+    fresh.getPeerMutable().assign(members.front());
   }
   loop.erase();
 }

@@ -107,7 +107,7 @@ bool Uniformity::isUniform(Operation *op) {
          isUniform(loop.getStep());
 }
 
-bool Uniformity::isReachedAlike(Operation *op) {
+bool Uniformity::isReachedUniformly(Operation *op) {
   for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
     if (!isUniform(up))
       return false;

@@ -153,7 +153,7 @@ inline int64_t getStagingBytes(int64_t chunk) { return MmaAttr::kRows * chunk; }
 /// The layout that the transposed tile has if no element moves; null if there is none.
 Attribute getTransposedLayout(Attribute layout);
 /// Whether each thread holds of both fragments the same elements.
-bool movesNothing(mk::TransposeOp op);
+bool isThreadLocal(mk::TransposeOp op);
 
 /// Whether a block of an accumulator's rows is stored chunk by chunk. The last chunk ends
 /// where the tile does and may overlap the one before, unless it is added to memory.
