@@ -4,7 +4,7 @@
 //
 // @moe_dispatch_gemm: each token is multiplied by the matrix of each expert it chooses,
 // C[row] = X[token] * W[expert]^T with X: T x H, W: E x N x H. C of a rank holds the rows of
-// its experts one behind the other, those of an expert in the order of tokens, without gaps; rows
+// its experts in sequence, those of an expert in the order of tokens, without gaps; rows
 // behind the last are 0. counts says how many rows each expert has. An expert that a
 // token names twice counts once.
 //
@@ -20,7 +20,7 @@
 // so they are read from memory once. Nearly all CTAs do this before they multiply, since an expert
 // waits for all of its rows.
 // Blocks of TM rows of an expert are numbered as in grouped_gemm.mlir. They are walked expert by expert, and in each
-// all blocks for the same columns, one behind the other, so that the matrix of an expert is read from memory once: the
+// all blocks for the same columns, in sequence, so that the matrix of an expert is read from memory once: the
 // L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds.
 // @expert and @down are the two GEMMs of the layer; @combine adds up what a token chose here and sends it
 // home, where @finish adds in the order of ranks.

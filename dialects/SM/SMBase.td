@@ -21,8 +21,7 @@ def MkSM_Dialect : Dialect {
 
     Channels first, barriers last: passes name no stage, phase, mbarrier or address until the end. Stages and
     parities come from `mk-sm-assign-stages`, addresses in shared memory from
-    `mk-sm-lay-out-shared`: the attribute `mk_sm.shared` says at which offset each piece lies
-    that an op owns, by the piece's name.
+    `mk-sm-lay-out-shared`: `offsets` say where each piece lies that an op owns, by the piece's name.
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;

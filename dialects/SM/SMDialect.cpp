@@ -10,6 +10,7 @@ using namespace mlir::mk_sm;
 
 #include "mkernel/Dialect/SM/SMDialect.cpp.inc"
 #include "mkernel/Dialect/SM/SMEnums.cpp.inc"
+#include "mkernel/Dialect/SM/SMInterfaces.cpp.inc"
 
 void MkSMDialect::initialize() {
   registerAttrs();
@@ -22,17 +23,17 @@ void MkSMDialect::initialize() {
 //===----------------------------------------------------------------------===//
 
 /// Finds the last op that takes elements in the end; null if one is in another block.
-static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
+static Operation *findLastUser(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
   Operation *last = op;
   for (Operation *user : op->getUsers()) {
     if (user->getBlock() != op->getBlock())
       return nullptr;
     if (!seen.insert(user).second)
       continue;
-    Operation *taker = user->hasAttr(kDeferredAttr) ? findLastTaker(user, seen) : user;
-    if (!taker)
+    Operation *lastUser = user->hasAttr(kDeferredAttr) ? findLastUser(user, seen) : user;
+    if (!lastUser)
       return nullptr;
-    last = last->isBeforeInBlock(taker) ? taker : last;
+    last = last->isBeforeInBlock(lastUser) ? lastUser : last;
   }
   return last;
 }
@@ -40,7 +41,7 @@ static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *
 static LogicalResult verifyDeferred(Operation *op) {
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   auto transpose = dyn_cast<mk::TransposeOp>(op);
-  if (transpose && !movesNothing(transpose))
+  if (transpose && !isThreadLocal(transpose))
     return op->emitOpError() << "has " << kDeferredAttr
                              << ", but moves elements between threads, which all do at once";
   if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, ReloadOp, mk::TransposeOp>(op)) ||
@@ -49,7 +50,7 @@ static LogicalResult verifyDeferred(Operation *op) {
            << "has " << kDeferredAttr
            << ", but is no elementwise op, transposition, broadcast or load of a tile";
   llvm::SmallPtrSet<Operation *, 8> seen;
-  Operation *last = findLastTaker(op, seen);
+  Operation *last = findLastUser(op, seen);
   if (!last)
     return op->emitOpError() << "is deferred to an op in another block, which may run more often";
   if (!isa<mk::LoadOp, ReloadOp>(op))
@@ -80,10 +81,7 @@ mk::BroadcastOp mk_sm::getRowFactors(Operation *op) {
   return {};
 }
 
-static LogicalResult verifyAgreed(Operation *op, Attribute value) {
-  if (!isa<UnitAttr>(value))
-    return op->emitOpError() << "has " << value << " for " << kAgreedAttr
-                             << ", which takes no value: write the name alone";
+static LogicalResult verifyAgreed(Operation *op) {
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     if (!drawsItems(loop))
       return success();
@@ -102,21 +100,26 @@ static LogicalResult verifyAgreed(Operation *op, Attribute value) {
             "and in a consumer that 'agrees': leave it out, or let the consumer agree";
 }
 
-LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == kSharedAttr)
-    return verifyShared(op, attribute.getValue());
-  if (attribute.getName() == kDeferredAttr)
-    return verifyDeferred(op);
-  if (attribute.getName() == kMaterializeAttr && isa<mk::StoreOp>(op))
+static LogicalResult verifyRescaling(Operation *op) {
+  if (getRowFactors(op))
     return success();
-  if (attribute.getName() == kRescalingAttr) {
-    if (getRowFactors(op))
-      return success();
-    return op->emitOpError() << "has " << kRescalingAttr
-                             << ", but does not scale rows or columns of an accumulator in f32";
-  }
-  if (attribute.getName() == kAgreedAttr)
-    return verifyAgreed(op, attribute.getValue());
-  return op->emitOpError() << "has attribute " << attribute.getName()
-                           << ", which mk_sm does not know of it";
+  return op->emitOpError() << "has " << kRescalingAttr
+                           << ", but does not scale rows or columns of an accumulator in f32";
+}
+
+LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  using Verifier = LogicalResult (*)(Operation *);
+  StringRef name = attribute.getName();
+  bool materializes = name == kMaterializeAttr && isa<mk::StoreOp>(op);
+  Verifier verify = name == kDeferredAttr    ? verifyDeferred
+                    : name == kRescalingAttr ? verifyRescaling
+                    : name == kAgreedAttr    ? verifyAgreed
+                                             : nullptr;
+  if (!verify && !materializes)
+    return op->emitOpError() << "has attribute " << attribute.getName()
+                             << ", which mk_sm does not know of it";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError() << "has " << attribute.getValue() << " for " << name
+                             << ", which takes no value: write the name alone";
+  return verify ? verify(op) : success();
 }

@@ -100,7 +100,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
     that are partly valid, and buffers that have no tensor map, are stored directly. What goes to several ranks, `peer` and
     each of `others`, is put into shared memory once.
 
-    A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
+    A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones in sequence, else
     in a loop. Of a tile with `#mk_sm.transposed` it stores up to 64 rows of the 64 columns that it holds.
 
     A `posted` store is left to the CTA's sender, a warp of its own, once the tile is in the staging area, which has room

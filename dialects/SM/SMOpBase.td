@@ -3,6 +3,7 @@
 #define MKERNEL_SM_OP_BASE
 
 include "SMTypes.td"
+include "SMInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
@@ -21,6 +22,11 @@ def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partiti
 def MkSM_Fragment : RankedTensorOf<[AnyType]>;
 def MkSM_Signal : Type<CPred<"::llvm::isa<::mlir::mk::SignalType>($_self)">, "signal">;
 def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
+
+/// Where pieces of shared memory lie, by their names.
+def MkSM_Offsets : ConfinedAttr<DictionaryAttr, [AttrConstraint<CPred<
+    "::llvm::all_of(::llvm::cast<::mlir::DictionaryAttr>($_self), [](::mlir::NamedAttribute piece) {"
+    " return ::llvm::isa<::mlir::IntegerAttr>(piece.getValue()); })">, "with the offset of each piece by its name">]>;
 
 class MkSM_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::mlir::mk_sm"; }
 class MkSM_In<string kind> : ParamNativeOpTrait<"In", "::mlir::mk_sm::PartitionKind::" # kind> {

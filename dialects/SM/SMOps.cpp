@@ -4,6 +4,36 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseOffsets(OpAsmParser &parser, DictionaryAttr &offsets) {
+  NamedAttrList pieces;
+  auto parsePiece = [&]() -> ParseResult {
+    StringRef name;
+    int64_t offset = 0;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(offset))
+      return failure();
+    if (pieces.set(name, parser.getBuilder().getI64IntegerAttr(offset)))
+      return parser.emitError(loc) << "'" << name << "' has an offset already";
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parsePiece))
+    return failure();
+  offsets = pieces.getDictionary(parser.getContext());
+  return success();
+}
+
+static void printOffsets(OpAsmPrinter &p, Operation *, DictionaryAttr offsets) {
+  p << '(';
+  llvm::interleaveComma(offsets, p, [&](NamedAttribute piece) {
+    p << piece.getName().getValue() << " = " << cast<IntegerAttr>(piece.getValue()).getInt();
+  });
+  p << ')';
+}
+
 #define GET_OP_CLASSES
 #include "mkernel/Dialect/SM/SMOps.cpp.inc"
 

@@ -52,20 +52,26 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
   }];
 }
 
-class MkSM_CreateOp<string mnemonic, Type type> : MkSM_Op<mnemonic, [
-    MemoryEffects<[MemAlloc]>, ParentOneOf<["::mlir::mk::RoleOp", "::mlir::mk::PrepareOp"]>]> {
-  let results = (outs type:$result);
-  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+class MkSM_CreateOp<string mnemonic> : MkSM_Op<mnemonic, [
+    MkSM_SharedOwner, MemoryEffects<[MemAlloc]>, ParentOneOf<["::mlir::mk::RoleOp", "::mlir::mk::PrepareOp"]>]> {
+  let arguments = (ins OptionalAttr<MkSM_Offsets>:$offsets);
+  let assemblyFormat = "(`offsets` `` custom<Offsets>($offsets)^)? attr-dict";
 }
-def MkSM_CreateRingOp : MkSM_CreateOp<"create_ring", MkSM_RingType> {
+class MkSM_CreateChannelOp<string mnemonic, Type type> : MkSM_CreateOp<mnemonic> {
+  let results = (outs type:$result);
+  let assemblyFormat = "(`offsets` `` custom<Offsets>($offsets)^)? attr-dict `:` qualified(type($result))";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type), "build($_builder, $_state, type, /*offsets=*/::mlir::DictionaryAttr());">];
+}
+def MkSM_CreateRingOp : MkSM_CreateChannelOp<"create_ring", MkSM_RingType> {
   let summary = "declares a ring between the partitions of a role";
   let description = [{
     ```mlir
     %ring = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+    %laid = mk_sm.create_ring offsets(empty = 16392, full = 16384, slots = 0) : !mk_sm.ring<1, tensor<128x64xbf16>>
     ```
   }];
 }
-def MkSM_CreateMailboxOp : MkSM_CreateOp<"create_mailbox", MkSM_MailboxType> {
+def MkSM_CreateMailboxOp : MkSM_CreateChannelOp<"create_mailbox", MkSM_MailboxType> {
   let summary = "declares a mailbox between the partitions of a role";
   let description = [{
     ```mlir
@@ -73,7 +79,7 @@ def MkSM_CreateMailboxOp : MkSM_CreateOp<"create_mailbox", MkSM_MailboxType> {
     ```
   }];
 }
-def MkSM_CreateStagingOp : MkSM_CreateOp<"create_staging", MkSM_StagingType> {
+def MkSM_CreateStagingOp : MkSM_CreateChannelOp<"create_staging", MkSM_StagingType> {
   let summary = "declares buffers through which the consumer stores";
   let description = [{
     ```mlir
@@ -81,12 +87,23 @@ def MkSM_CreateStagingOp : MkSM_CreateOp<"create_staging", MkSM_StagingType> {
     ```
   }];
 }
+def MkSM_CreateScratchOp : MkSM_CreateOp<"create_scratch"> {
+  let summary = "declares what ops of a role need of shared memory besides";
+  let description = [{
+    Slots of puts, room for what threads exchange, barriers: those that ops of the role or of `mk.prepare` use.
+    `mk-sm-lay-out-shared` makes it.
 
-def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::KernelOp">]> {
+    ```mlir
+    mk_sm.create_scratch offsets(exchange = 98304, put_barriers = 114832, put_slots = 0)
+    ```
+  }];
+}
+
+def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [MkSM_SharedOwner, HasParent<"::mlir::mk::KernelOp">]> {
   let summary = "says that a kernel's shared memory is laid out";
   let description = [{
     The shared memory of a CTA has so many bytes. Each op that owns a part of it (channels, staging
-    areas, roles with puts or exchanges, this one) says in `mk_sm.shared` where its pieces lie. Pieces
+    areas, scratch of roles, this one) says in `offsets` where its pieces lie. Pieces
     do not overlap, but for tiles of different roles, puts and exchanges among them: a CTA is in one role at a time.
 
     This op has the result of an op that one thread does, the word that says that the CTA has failed,
@@ -94,11 +111,14 @@ def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::Kerne
     times, if times are recorded.
 
     ```mlir
-    mk_sm.shared_memory 197144 copiers {mk_sm.shared = {failed = 196712, posted = 197136, requests = 196720, result = 196704}}
+    mk_sm.shared_memory 197144 copiers offsets(failed = 196712, posted = 197136, requests = 196720, result = 196704)
     ```
   }];
-  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks, UnitAttr:$copiers);
-  let assemblyFormat = "$bytes (`copiers` $copiers^)? (`tracks` `(` $tracks^ `)`)? attr-dict";
+  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks, UnitAttr:$copiers,
+                       OptionalAttr<MkSM_Offsets>:$offsets);
+  let assemblyFormat = [{
+    $bytes (`copiers` $copiers^)? (`tracks` `(` $tracks^ `)`)? (`offsets` `` custom<Offsets>($offsets)^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -166,24 +186,11 @@ include "SMChannelOps.td"
 // Items
 //===----------------------------------------------------------------------===//
 
-def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [MkSM_InScope, Pure]> {
-  let summary = "index of this CTA among those of its role";
-  let description = [{
-    In `mk.prepare`, among all CTAs that have a role. A role that others go on with
-    (`then`) cannot ask: the CTAs that help have none.
-
-    ```mlir
-    %i = mk_sm.cta_index
-    ```
-  }];
-  let results = (outs Index:$result);
-  let assemblyFormat = "attr-dict";
-}
 def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
   let summary = "the item that this CTA need not draw, or -1";
   let description = [{
     Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
-    i of the role (`cta_index`) has item i. A CTA that comes from another role (`then`) gets
+    i of the role has item i. A CTA that comes from another role (`then`) gets
     -1: it draws its first item, as all do the later ones. Tickets of such a loop count from 0 as
     always; the number of CTAs of the role is added to them.
 
@@ -223,7 +230,7 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
                                      DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "visits the items of this CTA, in static order";
   let description = [{
-    Of the items 0 .. total-1 those whose number is the CTA's index (`cta_index`) modulo the
+    Of the items 0 .. total-1 those whose number is the CTA's index modulo the
     CTAs among which the items are divided: those of its role, in `mk.prepare` all that
     have a role. `item` is the number, `round` counts the items of the CTA from 0. Every loop
     of a target over items in static order is this op: nothing else divides items.

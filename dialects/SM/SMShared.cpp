@@ -33,7 +33,7 @@ static int64_t getExchanged(Operation *op) {
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
     return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
   if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    return movesNothing(transpose) ? 0 : all(transpose.getSource());
+    return isThreadLocal(transpose) ? 0 : all(transpose.getSource());
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
     auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());
@@ -86,6 +86,8 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   mk::SmAttr sm = mk::getSm(owner);
   constexpr int64_t kBarrier = 8; // an mbarrier (PTX ISA)
   int64_t chunk = sm.getChunk(), swizzlePeriod = sm.getSwizzleRows() * chunk;
+  if (isa<CreateScratchOp>(owner))
+    owner = owner->getParentOp();
   SmallVector<SharedPiece> pieces;
   PartitionOp consumer;
   if (isa<mk::RoleOp, mk::PrepareOp>(owner->getParentOp()))
@@ -149,34 +151,26 @@ SmallVector<Operation *> mk_sm::getSharedOwners(mk::KernelOp kernel) {
       scopes.push_back(&op);
     if (!isa<mk::RoleOp, mk::PrepareOp>(op))
       continue;
-    for (Operation &inner : op.getRegion(0).front())
-      if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp>(inner))
-        owners.push_back(&inner);
     scopes.push_back(&op);
+    for (Operation &inner : op.getRegion(0).front())
+      if (isa<CreateScratchOp>(inner))
+        scopes.back() = &inner;
+      else if (isa<SharedOwner>(inner))
+        owners.push_back(&inner);
   }
   llvm::append_range(owners, scopes);
   return owners;
 }
 
 int64_t mk_sm::getSharedOffset(Operation *owner, StringRef piece) {
-  return owner->getAttrOfType<DictionaryAttr>(kSharedAttr).getAs<IntegerAttr>(piece).getInt();
+  if (isa<mk::RoleOp, mk::PrepareOp>(owner))
+    owner = *owner->getRegion(0).getOps<CreateScratchOp>().begin();
+  return cast<SharedOwner>(owner).getOffsetsAttr().getAs<IntegerAttr>(piece).getInt();
 }
 
 //===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
-
-LogicalResult mk_sm::verifyShared(Operation *op, Attribute value) {
-  if (!isa<CreateRingOp, CreateMailboxOp, CreateStagingOp, mk::RoleOp, mk::PrepareOp,
-           SharedMemoryOp>(op))
-    return op->emitOpError() << "has " << kSharedAttr << ", but owns no shared memory";
-  auto offsets = dyn_cast<DictionaryAttr>(value);
-  auto isOffset = [](NamedAttribute piece) { return isa<IntegerAttr>(piece.getValue()); };
-  if (!offsets || !llvm::all_of(offsets, isOffset))
-    return op->emitOpError() << "has " << value << " for " << kSharedAttr
-                             << ", which is the offset of each piece by its name, as in {full = 0}";
-  return success();
-}
 
 // It stands behind everything that owns shared memory, which has been verified then.
 LogicalResult SharedMemoryOp::verify() {
@@ -199,7 +193,8 @@ LogicalResult SharedMemoryOp::verify() {
   };
   SmallVector<Placed> all;
   for (Operation *owner : getSharedOwners(kernel)) {
-    auto offsets = owner->getAttrOfType<DictionaryAttr>(kSharedAttr);
+    auto laidOut = dyn_cast<SharedOwner>(owner);
+    DictionaryAttr offsets = laidOut ? laidOut.getOffsetsAttr() : DictionaryAttr();
     SmallVector<SharedPiece> pieces = getSharedPieces(owner);
     if (offsets && offsets.size() > pieces.size())
       return owner->emitOpError() << "has offsets " << offsets << ", but owns " << pieces.size()
@@ -217,9 +212,7 @@ LogicalResult SharedMemoryOp::verify() {
       if (begin < 0 || end > bytes)
         return owner->emitOpError() << "has '" << piece.name << "' from " << begin << " to " << end
                                     << " in " << bytes << " bytes of shared memory";
-      Operation *role = !piece.ofRole                           ? nullptr
-                        : isa<mk::RoleOp, mk::PrepareOp>(owner) ? owner
-                                                                : owner->getParentOp();
+      Operation *role = piece.ofRole ? owner->getParentOp() : nullptr;
       for (const Placed &other : all) {
         if (begin >= other.begin + other.piece.getBytes() || other.begin >= end ||
             (role && other.role && role != other.role))

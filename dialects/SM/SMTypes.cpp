@@ -157,7 +157,7 @@ Attribute mk_sm::getTransposedLayout(Attribute layout) {
                                           : Attribute();
 }
 
-bool mk_sm::movesNothing(mk::TransposeOp op) {
+bool mk_sm::isThreadLocal(mk::TransposeOp op) {
   Attribute layout = getTransposedLayout(getLayout(op.getSource().getType()));
   return layout && layout == getLayout(op.getType());
 }

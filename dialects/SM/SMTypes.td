@@ -105,7 +105,7 @@ def MkSM_RingType : MkSM_Type<"Ring", "ring"> {
 
     A staged tile of R x C elements lies as columns of chunks of 128 bytes: chunk j holds
     elements [j * 128 / size, (j+1) * 128 / size) of all rows, R rows of 128 bytes with the 128-byte
-    swizzle (PTX ISA, "Swizzling modes"), chunks one behind the other. So C is a multiple of
+    swizzle (PTX ISA, "Swizzling modes"), chunk after chunk. So C is a multiple of
     128 / size. Dimensions before the last two must be 1.
 
     A tile of one dimension lies as it is, element behind element, of 32 or 64 bits each. Such tiles

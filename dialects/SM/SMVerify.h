@@ -6,9 +6,6 @@
 
 namespace mlir::mk_sm {
 
-/// Offsets of what the op owns in shared memory.
-LogicalResult verifyShared(Operation *op, Attribute value);
-
 /// Checks that `type` is a tile with a layout that fits its shape and, in a partition, a
 /// consumer's threads.
 LogicalResult verifyFragment(Operation *op, Type type);
@@ -16,8 +13,8 @@ LogicalResult verifyFragment(Operation *op, Type type);
 /// Checks that the cursor counts so many slots that its partition has for itself.
 LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what);
 
-/// Checks that so many CTAs can be a cluster.
-LogicalResult verifyTogether(Operation *op, int64_t ctas);
+/// Checks that so many CTAs can be a cluster; `does` is what they do in there.
+LogicalResult verifyCluster(Operation *op, int64_t ctas, const Twine &does);
 
 } // namespace mlir::mk_sm
 

@@ -81,17 +81,20 @@ LogicalResult CopyOp::verify() {
                            << ", what does not exist of which is zero: pad what is read";
     return success();
   }
-  // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
   auto [shared, stride] = getGroup();
-  int64_t rows = tile.getShape().end()[-2];
-  if (!llvm::is_contained({1, 2, 4, 8}, shared))
-    return emitOpError() << "is shared by " << shared << " CTAs: a cluster has 1, 2, 4 or 8";
-  if (!llvm::is_contained({1, 2, 4}, stride) || shared * stride > 8 || (shared == 1 && stride > 1))
-    return emitOpError() << "is shared by " << shared << " CTAs that are " << stride
-                         << " apart: use 2 or more that are 1, 2 or 4 apart, in a cluster of 8";
-  if (shared > 1 && rows % (8 * shared))
+  if (shared == 1 && stride != 1)
+    return emitOpError() << "is shared by 1 CTA that is " << stride << " apart: leave stride out";
+  std::string sharers = "is shared by " + std::to_string(shared) + " CTAs";
+  if (stride != 1)
+    sharers += " that are " + std::to_string(stride) + " apart";
+  for (int64_t ctas : {shared, stride, shared * stride})
+    if (failed(verifyCluster(*this, ctas, sharers)))
+      return failure();
+  mk::SmAttr sm = mk::getSm(*this);
+  int64_t rows = tile.getShape().end()[-2], period = sm ? sm.getSwizzleRows() * shared : 1;
+  if (shared > 1 && rows % period)
     return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows << " rows of "
-                         << tile << " are no multiple of " << 8 * shared << ": share it with fewer";
+                         << tile << " are no multiple of " << period << ": share it with fewer";
   return success();
 }
 
@@ -183,7 +186,7 @@ LogicalResult MulticastOp::verify() {
 }
 
 LogicalResult SignalAllOp::verify() {
-  auto isTaken = [](Operation *op) {
+  auto isAllowed = [](Operation *op) {
     if (auto signal = dyn_cast<mk::SignalOp>(op))
       return !signal.getStrong();
     auto branch = dyn_cast<scf::IfOp>(op);
@@ -194,7 +197,7 @@ LogicalResult SignalAllOp::verify() {
     return (branch && !branch.getNumResults()) || isScalar || op->hasTrait<OpTrait::IsTerminator>();
   };
   Operation *other = nullptr;
-  getBody().walk([&](Operation *op) { other = isTaken(op) ? other : op; });
+  getBody().walk([&](Operation *op) { other = isAllowed(op) ? other : op; });
   if (other)
     return emitOpError() << "holds " << other->getName()
                          << ": it takes signals that are not strong, branches around them and "

@@ -107,9 +107,10 @@ LogicalResult ReloadOp::verify() {
 LogicalResult SwapPartsOp::verify() {
   RankedTensorType tile = getTile().getType();
   int64_t ctas = getCtas(), step = MmaAttr::kColumns * ctas;
-  if (ctas == 1 || failed(verifyTogether(*this, ctas)))
-    return ctas == 1 ? emitOpError() << "has one result: give one for each of 2, 4 or 8 CTAs"
-                     : failure();
+  if (ctas == 1)
+    return emitOpError() << "has one result: give one for each CTA of a cluster";
+  if (failed(verifyCluster(*this, ctas, "makes parts for " + Twine(ctas) + " CTAs")))
+    return failure();
   if (tile.getRank() != 2 || tile.getElementTypeBitWidth() != 32 || tile.getDimSize(1) % step)
     return emitOpError() << "divides " << tile << " among " << ctas
                          << " CTAs: it takes matrices of elements of 32 bits with a multiple of "

@@ -100,10 +100,13 @@ LogicalResult ReadDimOp::verify() {
   return success();
 }
 
-LogicalResult mk_sm::verifyTogether(Operation *op, int64_t ctas) {
-  if (llvm::is_contained({1, 2, 4, 8}, ctas))
+LogicalResult mk_sm::verifyCluster(Operation *op, int64_t ctas, const Twine &does) {
+  mk::TargetAttr target = mk::getSmTarget(op);
+  if (!target || target.getSm().hasCluster(ctas))
     return success();
-  return op->emitOpError() << "makes parts for " << ctas << " CTAs: a cluster has 1, 2, 4 or 8";
+  return op->emitOpError() << does << ": a cluster of " << target.getName()
+                           << " has a power of two of CTAs, up to "
+                           << target.getSm().getClusterLimit();
 }
 
 LogicalResult ItemsOp::verify() {
@@ -117,7 +120,7 @@ LogicalResult ItemsOp::verify() {
     if (value != 1 && value != 2)
       return emitOpError() << "has " << name << "(" << value
                            << "): items are taken by one team or by two in turn";
-  return verifyTogether(*this, getParts());
+  return verifyCluster(*this, getParts(), "makes parts for " + Twine(getParts()) + " CTAs");
 }
 
 /// What is drawn once for the CTA is drawn ahead, where somebody runs ahead.

@@ -43,6 +43,13 @@ class MkThread_Op<string mnemonic, list<Trait> traits = []>
 class MkThread_EffectOp<string mnemonic, list<Trait> traits = []>
     : MkThread_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
 
+/// Work of several steps: a pass of lib/Transforms/Thread expands it, and the conversion to LLVM does not know it.
+def MkThread_Composite : NativeOpTrait<"Composite"> {
+  let cppNamespace = "::mlir::mk_thread";
+}
+class MkThread_CompositeOp<string mnemonic, list<Trait> traits = []>
+    : MkThread_EffectOp<mnemonic, !listconcat([MkThread_Composite], traits)>;
+
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//

@@ -25,7 +25,7 @@ def MkThread_TurnBarrier : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<14
 
 // The slot of an op is the one at `stage`; `parity` is that of the phase for whose end it waits.
 
-def MkThread_InitSlotsOp : MkThread_EffectOp<"init_slots"> {
+def MkThread_InitSlotsOp : MkThread_CompositeOp<"init_slots"> {
   let summary = "initialises the barriers of a channel";
   let description = [{
     Each warp of the consumer that reads a slot arrives at `empty`, so many times in all.
@@ -38,7 +38,7 @@ def MkThread_InitSlotsOp : MkThread_EffectOp<"init_slots"> {
   let assemblyFormat = "$channel `readers` `(` $readers `)` attr-dict";
   let hasVerifier = 1;
 }
-def MkThread_TakeSlotOp : MkThread_EffectOp<"take_slot"> {
+def MkThread_TakeSlotOp : MkThread_CompositeOp<"take_slot"> {
   let summary = "waits until a slot of a ring is empty, or full";
   let description = [{
     By whole warps. The results are the address of the slot and that of its barrier `full`.
@@ -58,7 +58,7 @@ def MkThread_TakeSlotOp : MkThread_EffectOp<"take_slot"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_CommitSlotOp : MkThread_EffectOp<"commit_slot"> {
+def MkThread_CommitSlotOp : MkThread_CompositeOp<"commit_slot"> {
   let summary = "the slot with this barrier is full once the copy engine has brought what was asked of it";
   let description = [{
     By a whole warp.
@@ -70,7 +70,7 @@ def MkThread_CommitSlotOp : MkThread_EffectOp<"commit_slot"> {
   let arguments = (ins MkThread_Shared:$full);
   let assemblyFormat = "$full attr-dict";
 }
-def MkThread_ReleaseSlotOp : MkThread_EffectOp<"release_slot"> {
+def MkThread_ReleaseSlotOp : MkThread_CompositeOp<"release_slot"> {
   let summary = "this warp has read what it needs of a slot";
   let description = [{
     Where CTAs of a cluster fill slots together all `writers`, a bit for each, are told.
@@ -87,7 +87,7 @@ def MkThread_ReleaseSlotOp : MkThread_EffectOp<"release_slot"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_SendWordsOp : MkThread_EffectOp<"send_words"> {
+def MkThread_SendWordsOp : MkThread_CompositeOp<"send_words"> {
   let summary = "puts words into the next slot of a mailbox";
   let description = [{
     By a warp, of which this is `lane`, once the slot is empty.
@@ -104,7 +104,7 @@ def MkThread_SendWordsOp : MkThread_EffectOp<"send_words"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_ReceiveWordsOp : MkThread_EffectOp<"receive_words"> {
+def MkThread_ReceiveWordsOp : MkThread_CompositeOp<"receive_words"> {
   let summary = "takes words from the next slot of a mailbox, which are the same in all lanes";
   let description = [{
     By a warp, of which this is `lane`, once the slot is full; then it is given back.
@@ -132,7 +132,7 @@ def MkThread_ReceiveWordsOp : MkThread_EffectOp<"receive_words"> {
 // arrives at the other's, who takes a turn waits at its own. With the turn it gets stages and parities, which lie
 // in a word of shared memory each.
 
-def MkThread_TakeTurnOp : MkThread_EffectOp<"take_turn"> {
+def MkThread_TakeTurnOp : MkThread_CompositeOp<"take_turn"> {
   let summary = "waits for this warpgroup's turn";
   let description = [{
     For each word the results are a stage and a parity.
@@ -147,7 +147,7 @@ def MkThread_TakeTurnOp : MkThread_EffectOp<"take_turn"> {
   let assemblyFormat = "`first` `(` $first `)` `words` $words attr-dict (`:` type($places)^)?";
   let hasVerifier = 1;
 }
-def MkThread_PassTurnOp : MkThread_EffectOp<"pass_turn"> {
+def MkThread_PassTurnOp : MkThread_CompositeOp<"pass_turn"> {
   let summary = "gives the other warpgroup the turn";
   let description = [{
     Thread 0 of the partition hands over a stage and a parity for each word.

@@ -6,7 +6,7 @@ include "ThreadBase.td"
 
 /// Code in the kernel that some threads run, or once; it sees the values above it.
 class MkThread_DispatchOp<string mnemonic, list<Trait> traits = []>
-    : MkThread_Op<mnemonic, !listconcat(traits, [SingleBlock, NoTerminator, RecursiveMemoryEffects])>;
+    : MkThread_Op<mnemonic, !listconcat(traits, [MkThread_Composite, SingleBlock, NoTerminator, RecursiveMemoryEffects])>;
 
 def MkThread_SpecializeOp : MkThread_DispatchOp<"specialize"> {
   let summary = "the first warpgroup runs one region, the others run the other one";
@@ -110,7 +110,7 @@ def MkThread_BeginLaunchOp : MkThread_DispatchOp<"begin_launch"> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$thread (`waits` $waits^)? attr-dict-with-keyword $body";
 }
-def MkThread_EpochOp : MkThread_EffectOp<"epoch"> {
+def MkThread_EpochOp : MkThread_CompositeOp<"epoch"> {
   let summary = "how many launches have ended before this one, read where it stands";
   let description = [{
     ```mlir
@@ -141,7 +141,7 @@ def MkThread_LastArrivalOp : MkThread_DispatchOp<"last_arrival"> {
     (`moved` $moved^):(`prepared`)? `(` $epoch `)` `each` $each attr-dict-with-keyword $body
   }];
 }
-def MkThread_AwaitPreparedOp : MkThread_EffectOp<"await_prepared"> {
+def MkThread_AwaitPreparedOp : MkThread_CompositeOp<"await_prepared"> {
   let summary = "waits until all CTAs of the launch have ended `mk.prepare`";
   let description = [{
     ```mlir
@@ -151,7 +151,7 @@ def MkThread_AwaitPreparedOp : MkThread_EffectOp<"await_prepared"> {
   let arguments = (ins I32:$epoch, MkThread_ReportAttr:$report, OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = "$epoch `report` `(` $report `)` (`span` `(` $span^ `)`)? attr-dict";
 }
-def MkThread_OpenedOp : MkThread_EffectOp<"opened"> {
+def MkThread_OpenedOp : MkThread_CompositeOp<"opened"> {
   let summary = "1 if a kernel in front of this launch has let the peers in and started copies by copy engines, else 0";
   let description = [{
     ```mlir
@@ -162,7 +162,7 @@ def MkThread_OpenedOp : MkThread_EffectOp<"opened"> {
   let results = (outs I32:$result);
   let assemblyFormat = "$epoch attr-dict";
 }
-def MkThread_AwaitCopiedOp : MkThread_EffectOp<"await_copied"> {
+def MkThread_AwaitCopiedOp : MkThread_CompositeOp<"await_copied"> {
   let summary = "waits until all copies of the launch by copy engines are complete";
   let description = [{
     ```mlir
@@ -193,7 +193,7 @@ def MkThread_EndLaunchOp : MkThread_DispatchOp<"end_launch"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_RebaseSignalsOp : MkThread_EffectOp<"rebase_signals"> {
+def MkThread_RebaseSignalsOp : MkThread_CompositeOp<"rebase_signals"> {
   let summary = "what an array of signals has counted up to is what the next launch counts from";
   let description = [{
     Of `count` elements, by `threads` of which this is `thread`. With `net` the proxy counts, too.

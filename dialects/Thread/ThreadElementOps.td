@@ -33,7 +33,7 @@ def MkThread_RoomAttr : MkThread_Attr<"Room", "room"> {
 // Between threads
 //===----------------------------------------------------------------------===//
 
-def MkThread_ExchangeElementsOp : MkThread_EffectOp<"exchange_elements", [AttrSizedOperandSegments]> {
+def MkThread_ExchangeElementsOp : MkThread_CompositeOp<"exchange_elements", [AttrSizedOperandSegments]> {
   let summary = "gives threads the elements of a tile that they hold in another layout";
   let description = [{
     The element of the second tile with indices i is the one of the first tile whose number, in row-major order, is the sum of i times
@@ -54,7 +54,7 @@ def MkThread_ExchangeElementsOp : MkThread_EffectOp<"exchange_elements", [AttrSi
   }];
   let hasVerifier = 1;
 }
-def MkThread_SwapElementsOp : MkThread_EffectOp<"swap_elements"> {
+def MkThread_SwapElementsOp : MkThread_CompositeOp<"swap_elements"> {
   let summary = "gives each CTA of a cluster its columns of accumulators that all of them have";
   let description = [{
     `ctas` CTAs do so together, of which this one is number `in`. Its threads send to the same threads of each CTA what they hold
@@ -77,7 +77,7 @@ def MkThread_SwapElementsOp : MkThread_EffectOp<"swap_elements"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_ReduceElementsOp : MkThread_EffectOp<"reduce_elements", [AttrSizedOperandSegments]> {
+def MkThread_ReduceElementsOp : MkThread_CompositeOp<"reduce_elements", [AttrSizedOperandSegments]> {
   let summary = "reduces a tile along an axis";
   let description = [{
     In `chains` at once for each result. Accumulators are reduced along their rows within four lanes, along columns through a
@@ -110,7 +110,7 @@ def MkThread_ReduceElementsOp : MkThread_EffectOp<"reduce_elements", [AttrSizedO
 // In a thread
 //===----------------------------------------------------------------------===//
 
-def MkThread_MaskElementsOp : MkThread_Op<"mask_elements", [Pure, AttrSizedOperandSegments,
+def MkThread_MaskElementsOp : MkThread_Op<"mask_elements", [MkThread_Composite, Pure, AttrSizedOperandSegments,
                                                             AllTypesMatch<["elements", "results"]>]> {
   let summary = "replaces the elements whose indices are not in a set";
   let description = [{
@@ -128,7 +128,7 @@ def MkThread_MaskElementsOp : MkThread_Op<"mask_elements", [Pure, AttrSizedOpera
   }];
   let hasVerifier = 1;
 }
-def MkThread_ScaleElementsOp : MkThread_EffectOp<"scale_elements", [AttrSizedOperandSegments,
+def MkThread_ScaleElementsOp : MkThread_CompositeOp<"scale_elements", [AttrSizedOperandSegments,
                                                                    AllTypesMatch<["elements", "results"]>]> {
   let summary = "multiplies accumulators by factors of rows or columns, which are mostly one";
   let description = [{
@@ -149,12 +149,12 @@ def MkThread_ScaleElementsOp : MkThread_EffectOp<"scale_elements", [AttrSizedOpe
 // In global memory
 //===----------------------------------------------------------------------===//
 
-def MkThread_LoadElementsOp : MkThread_EffectOp<"load_elements", [AttrSizedOperandSegments]> {
+def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOperandSegments]> {
   let summary = "loads some of a thread's elements of a tile";
   let description = [{
     The tile begins at `start`; its elements are `strides` bytes from each other in each dimension. Those exist whose index is
     below `limits` and, with `offsets`, at least 0; others become `pad`, or 0. The elements with these numbers are loaded;
-    where `together` holds, those that lie one behind the other in a row at once.
+    where `together` holds, those that are adjacent in a row at once.
 
     ```mlir
     %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
@@ -172,7 +172,7 @@ def MkThread_LoadElementsOp : MkThread_EffectOp<"load_elements", [AttrSizedOpera
   }];
   let hasVerifier = 1;
 }
-def MkThread_CopyElementsOp : MkThread_EffectOp<"copy_elements"> {
+def MkThread_CopyElementsOp : MkThread_CompositeOp<"copy_elements"> {
   let summary = "has a warp bring a tile of one dimension into shared memory";
   let description = [{
     By a warp, of which this is `lane`. Elements of 4 or 8 bytes lie `stride` bytes from each other, and side by side at `dest`.
@@ -192,7 +192,7 @@ def MkThread_CopyElementsOp : MkThread_EffectOp<"copy_elements"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_ReadElementsOp : MkThread_EffectOp<"read_elements"> {
+def MkThread_ReadElementsOp : MkThread_CompositeOp<"read_elements"> {
   let summary = "reads a thread's elements of a tile of one dimension out of shared memory";
   let description = [{
     They lie side by side at `source`.
@@ -207,11 +207,11 @@ def MkThread_ReadElementsOp : MkThread_EffectOp<"read_elements"> {
   let assemblyFormat = "$tile `at` $source `thread` `(` $thread `)` attr-dict `:` type($elements)";
   let hasVerifier = 1;
 }
-def MkThread_StoreElementsOp : MkThread_EffectOp<"store_elements", [AttrSizedOperandSegments]> {
+def MkThread_StoreElementsOp : MkThread_CompositeOp<"store_elements", [AttrSizedOperandSegments]> {
   let summary = "stores some of a thread's elements of a tile, or adds them";
   let description = [{
     As `load_elements`; elements that do not exist are dropped, and one of the threads that hold the same element stores
-    it. With `runs` those that lie one behind the other in a row are stored at once, with `together` where that
+    it. With `runs` those that are adjacent in a row are stored at once, with `together` where that
     holds. With `add` they are added, atomically at the scope.
 
     ```mlir

@@ -10,7 +10,7 @@ include "ThreadElementOps.td"
 
 defvar MkThread_Fragment = AnyRankedTensor;
 
-def MkThread_HoldElementsOp : MkThread_Op<"hold_elements", [Pure]> {
+def MkThread_HoldElementsOp : MkThread_Op<"hold_elements", [MkThread_Composite, Pure]> {
   let summary = "the fragment of these elements, or of the words in which they are packed";
   let description = [{
     ```mlir
@@ -22,7 +22,7 @@ def MkThread_HoldElementsOp : MkThread_Op<"hold_elements", [Pure]> {
   let assemblyFormat = "$elements attr-dict `:` type($elements) `->` type($fragment)";
   let hasVerifier = 1;
 }
-def MkThread_TakeElementsOp : MkThread_EffectOp<"take_elements"> {
+def MkThread_TakeElementsOp : MkThread_CompositeOp<"take_elements"> {
   let summary = "elements of a fragment, or words in which they are packed";
   let description = [{
     Those with the given numbers, or all. Elements that are computed on demand are computed here, once for all that
@@ -38,7 +38,7 @@ def MkThread_TakeElementsOp : MkThread_EffectOp<"take_elements"> {
   let assemblyFormat = "(`only` $which^ `of`)? $fragment attr-dict `:` type($fragment) `->` type($elements)";
   let hasVerifier = 1;
 }
-def MkThread_LoadAheadOp : MkThread_EffectOp<"load_ahead"> {
+def MkThread_LoadAheadOp : MkThread_CompositeOp<"load_ahead"> {
   let summary = "loads what elements of a fragment are computed from, if they are computed on demand";
   let description = [{
     ```mlir
@@ -69,7 +69,7 @@ def MkThread_OnDemandOp : MkThread_DispatchOp<"on_demand"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_SpreadOp : MkThread_Op<"spread", [Pure]> {
+def MkThread_SpreadOp : MkThread_Op<"spread", [MkThread_Composite, Pure]> {
   let summary = "the fragment whose elements the thread holds in another one";
   let description = [{
     Of a slice, along the axis that it does not have; of one element, which all of them are; or of the transposed tile,
@@ -90,10 +90,10 @@ def MkThread_SpreadOp : MkThread_Op<"spread", [Pure]> {
 // To memory
 //===----------------------------------------------------------------------===//
 
-def MkThread_StoreFragmentOp : MkThread_EffectOp<"store_fragment", [AttrSizedOperandSegments]> {
+def MkThread_StoreFragmentOp : MkThread_CompositeOp<"store_fragment", [AttrSizedOperandSegments]> {
   let summary = "stores a fragment, or adds it";
   let description = [{
-    As `store_elements`. Where `together` holds elements that lie one behind the other in a row are stored at once, so
+    As `store_elements`. Where `together` holds elements that are adjacent in a row are stored at once, so
     many elements at a time. What is computed on demand is computed in each of the two ways, or with `materialize` in front of both.
 
     ```mlir
@@ -111,7 +111,7 @@ def MkThread_StoreFragmentOp : MkThread_EffectOp<"store_fragment", [AttrSizedOpe
   }];
   let hasVerifier = 1;
 }
-def MkThread_StageFragmentOp : MkThread_EffectOp<"stage_fragment", [SingleBlock, NoTerminator,
+def MkThread_StageFragmentOp : MkThread_CompositeOp<"stage_fragment", [SingleBlock, NoTerminator,
                                                                     AttrSizedOperandSegments]> {
   let summary = "stores a fragment through staging buffers, part by part";
   let description = [{
@@ -150,7 +150,7 @@ def MkThread_StageFragmentOp : MkThread_EffectOp<"stage_fragment", [SingleBlock,
 // Elements 4 i to 4 i + 3 of all threads lie behind those of 4 i - 4 to 4 i - 1, thread by thread: a warp
 // moves 512 bytes by one instruction.
 
-def MkThread_SpillFragmentOp : MkThread_EffectOp<"spill_fragment"> {
+def MkThread_SpillFragmentOp : MkThread_CompositeOp<"spill_fragment"> {
   let summary = "writes a fragment of 32-bit elements to memory in the order of registers";
   let description = [{
     From the thread's `address` on, `step` bytes to its next four elements, where `exists` is not 0.
@@ -164,7 +164,7 @@ def MkThread_SpillFragmentOp : MkThread_EffectOp<"spill_fragment"> {
   let assemblyFormat = "$fragment `to` $address `step` $step `where` $exists attr-dict `:` type($fragment)";
   let hasVerifier = 1;
 }
-def MkThread_ReloadElementsOp : MkThread_EffectOp<"reload_elements"> {
+def MkThread_ReloadElementsOp : MkThread_CompositeOp<"reload_elements"> {
   let summary = "reads elements of a fragment that was spilled, four at a time; 0 where nothing is";
   let description = [{
     ```mlir

@@ -7,7 +7,7 @@ include "ThreadBase.td"
 /// Added to a descriptor: units of 16 bytes, as many as its address has.
 def MkThread_Step : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<16383>]>;
 
-def MkThread_ProductOp : MkThread_EffectOp<"product", [AttrSizedOperandSegments]> {
+def MkThread_ProductOp : MkThread_CompositeOp<"product", [AttrSizedOperandSegments]> {
   let summary = "starts a product of a warpgroup's rows, as one group";
   let description = [{
     So many rows x columns, contracted over `depth` elements of one of the types of `wgmma`; an instruction has `width`

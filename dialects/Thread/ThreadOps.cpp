@@ -44,9 +44,9 @@ LogicalResult KernelOp::verify() {
   if (threads < 32 || threads > most || threads % 32)
     return emitOpError() << "has " << threads << " threads; a CTA has 32 to " << most
                          << ", in whole warps";
-  int64_t cluster = getCluster();
-  if (cluster < 1 || cluster > 16)
-    return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to 16";
+  int64_t cluster = getCluster(), largest = sm ? sm.getClusterLimit() : cluster;
+  if (cluster < 1 || cluster > largest)
+    return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to " << largest;
   int64_t paramBytes = getParamBytes(), sharedBytes = getSharedBytes();
   if (paramBytes < 0 || paramBytes > MK_GPU_MAX_PARAM_BYTES)
     return emitOpError() << "has " << paramBytes << " bytes of parameters; there are at most "
@@ -81,6 +81,15 @@ LogicalResult mk_thread::verifyInKernel(Operation *op) {
     return success();
   return op->emitOpError(
       "stands outside of mk_thread.kernel, where nothing lowers it; move it into the kernel");
+}
+
+LogicalResult mk_thread::verifyExpanded(KernelOp kernel) {
+  WalkResult walked = kernel.walk([](Operation *op) -> WalkResult {
+    if (!op->hasTrait<Composite>())
+      return WalkResult::advance();
+    return op->emitOpError("is no instruction, it stands for several steps; run mk-thread-expand");
+  });
+  return failure(walked.wasInterrupted());
 }
 
 LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t align,

@@ -6,7 +6,7 @@ include "ThreadBase.td"
 
 // Threads act together: those of a warp, or those that meet at a named barrier. `thread` is the number of this one among them.
 
-def MkThread_ElectFetchAddOp : MkThread_EffectOp<"elect_fetch_add"> {
+def MkThread_ElectFetchAddOp : MkThread_CompositeOp<"elect_fetch_add"> {
   let summary = "one thread adds to a word in global memory; all get what was there before";
   let description = [{
     At scope `gpu`, once all threads have come here. After a failure nothing is added, and they get `otherwise`. Threads
@@ -27,7 +27,7 @@ def MkThread_ElectFetchAddOp : MkThread_EffectOp<"elect_fetch_add"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_PushRecordOp : MkThread_EffectOp<"push_record"> {
+def MkThread_PushRecordOp : MkThread_CompositeOp<"push_record"> {
   let summary = "appends a record to a queue";
   let description = [{
     By one thread; what it has seen of others is released with the record. `queue` is where the parameters have the queue, `epoch` the number of the
@@ -45,7 +45,7 @@ def MkThread_PushRecordOp : MkThread_EffectOp<"push_record"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_PopRecordOp : MkThread_EffectOp<"pop_record"> {
+def MkThread_PopRecordOp : MkThread_CompositeOp<"pop_record"> {
   let summary = "waits for an entry of a queue, and reads its record";
   let description = [{
     `queue` is where the parameters have the queue, `epoch` the number of the launch. Threads agree on whether the launch
@@ -68,7 +68,7 @@ def MkThread_PopRecordOp : MkThread_EffectOp<"pop_record"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_AgreeOnFailureOp : MkThread_EffectOp<"agree_on_failure"> {
+def MkThread_AgreeOnFailureOp : MkThread_CompositeOp<"agree_on_failure"> {
   let summary = "whether the launch has failed, the same for all threads that come here: 0, or other than 0";
   let description = [{
     ```mlir

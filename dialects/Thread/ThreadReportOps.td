@@ -68,7 +68,7 @@ def MkThread_CheckOp : MkThread_EffectOp<"check", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_ClampEndOp : MkThread_EffectOp<"clamp_end"> {
+def MkThread_ClampEndOp : MkThread_CompositeOp<"clamp_end"> {
   let summary = "the end of a loop that is counted in 32 bits";
   let description = [{
     Of a loop from `from` to `to`. It is `from` where a bound or the step does not fit: a CTA that went

@@ -11,7 +11,7 @@ include "ThreadBase.td"
 // Copies by the engine
 //===----------------------------------------------------------------------===//
 
-def MkThread_CopyTileOp : MkThread_EffectOp<"copy_tile", [AttrSizedOperandSegments]> {
+def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSegments]> {
   let summary = "has the copy engine bring a tile into its slot";
   let description = [{
     By a whole warp. The tile has so many rows of so many chunks of 128 bytes, and comes box by box:
@@ -58,7 +58,7 @@ def MkThread_CopiersAttr : MkThread_Attr<"Copiers", "copiers"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
-def MkThread_RequestCopyOp : MkThread_EffectOp<"request_copy"> {
+def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy"> {
   let summary = "asks the copiers to bring a tile into its slot";
   let description = [{
     By a warp, of which this is `lane`. The tile begins at `base` of an argument that begins at `start`; its rows and
@@ -85,7 +85,7 @@ def MkThread_RequestCopyOp : MkThread_EffectOp<"request_copy"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_DismissCopiersOp : MkThread_EffectOp<"dismiss_copiers"> {
+def MkThread_DismissCopiersOp : MkThread_CompositeOp<"dismiss_copiers"> {
   let summary = "tells the copiers that there are no more requests";
   let description = [{
     ```mlir
@@ -96,7 +96,7 @@ def MkThread_DismissCopiersOp : MkThread_EffectOp<"dismiss_copiers"> {
   let assemblyFormat = "`lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict";
   let hasVerifier = 1;
 }
-def MkThread_ServeCopiesOp : MkThread_EffectOp<"serve_copies"> {
+def MkThread_ServeCopiesOp : MkThread_CompositeOp<"serve_copies"> {
   let summary = "brings tiles as long as there are requests";
   let description = [{
     By each of the copiers. Elements have one of these sizes.
@@ -114,7 +114,7 @@ def MkThread_ServeCopiesOp : MkThread_EffectOp<"serve_copies"> {
 // What is not valid of a tile
 //===----------------------------------------------------------------------===//
 
-def MkThread_PadTileOp : MkThread_EffectOp<"pad_tile"> {
+def MkThread_PadTileOp : MkThread_CompositeOp<"pad_tile"> {
   let summary = "writes a pad over what is not valid of a tile in its slot";
   let description = [{
     By a warp, of which this is `lane`. Rows and columns from the first number on and below the second one stay;
@@ -139,7 +139,7 @@ def MkThread_PadTileOp : MkThread_EffectOp<"pad_tile"> {
 // Stores
 //===----------------------------------------------------------------------===//
 
-def MkThread_StoreBufferOp : MkThread_EffectOp<"store_buffer"> {
+def MkThread_StoreBufferOp : MkThread_CompositeOp<"store_buffer"> {
   let summary = "stores what exists of a tile's part in a staging buffer, or adds it";
   let description = [{
     By the 128 threads of a warpgroup, of which this is `thread`. The buffer holds `rows` rows of 128 bytes; its first
@@ -192,7 +192,7 @@ def MkThread_PostedAttr : MkThread_Attr<"Posted", "posted"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
-def MkThread_PostTileOp : MkThread_EffectOp<"post_tile", [AttrSizedOperandSegments]> {
+def MkThread_PostTileOp : MkThread_CompositeOp<"post_tile", [AttrSizedOperandSegments]> {
   let summary = "tells the sender in shared memory which tile is to be sent, and where it goes";
   let description = [{
     By the threads of the first warp of those that have staged it, of which this is `thread`; it calls the sender at the named
@@ -213,7 +213,7 @@ def MkThread_PostTileOp : MkThread_EffectOp<"post_tile", [AttrSizedOperandSegmen
   }];
   let hasVerifier = 1;
 }
-def MkThread_FlushSenderOp : MkThread_EffectOp<"flush_sender"> {
+def MkThread_FlushSenderOp : MkThread_CompositeOp<"flush_sender"> {
   let summary = "the sender pauses no more: who posts waits for others, or for the sender";
   let description = [{
     By the threads that post, of which this is `thread`. With `sent`, the offset of the sender's barrier, they wait until
@@ -231,7 +231,7 @@ def MkThread_FlushSenderOp : MkThread_EffectOp<"flush_sender"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_ServePostsOp : MkThread_EffectOp<"serve_posts"> {
+def MkThread_ServePostsOp : MkThread_CompositeOp<"serve_posts"> {
   let summary = "sends the tiles that are posted until there are no more";
   let description = [{
     By a warp of its own, piece by piece, one of which is under way at a time: a link that all SMs store to takes what

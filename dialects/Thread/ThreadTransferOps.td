@@ -22,7 +22,7 @@ def MkThread_SlotsAttr : MkThread_Attr<"Slots", "slots"> {
   let genVerifyDecl = 1;
 }
 
-def MkThread_PlanRunsOp : MkThread_Op<"plan_runs", [Pure, AttrSizedOperandSegments]> {
+def MkThread_PlanRunsOp : MkThread_Op<"plan_runs", [MkThread_Composite, Pure, AttrSizedOperandSegments]> {
   let summary = "how a region is gone through in runs, which lie in one piece at both ends";
   let description = [{
     So many elements in each dimension lie `from` bytes from each other at the source and `to` bytes at
@@ -54,7 +54,7 @@ defvar MkThread_runsFormat = [{
     (`rows` `(` $rows^ `)`)?
 }];
 
-def MkThread_CopyRunsOp : MkThread_EffectOp<"copy_runs", [AttrSizedOperandSegments]> {
+def MkThread_CopyRunsOp : MkThread_CompositeOp<"copy_runs", [AttrSizedOperandSegments]> {
   let summary = "copies runs of a region of memory, or adds them to another one";
   let description = [{
     As `plan_runs` has found them. With `rows`, the address of numbers (i32) in shared memory, the rows of the source
@@ -86,7 +86,7 @@ def MkThread_CopyRunsOp : MkThread_EffectOp<"copy_runs", [AttrSizedOperandSegmen
   }];
   let hasVerifier = 1;
 }
-def MkThread_SendRunsOp : MkThread_EffectOp<"send_runs", [AttrSizedOperandSegments]> {
+def MkThread_SendRunsOp : MkThread_CompositeOp<"send_runs", [AttrSizedOperandSegments]> {
   let summary = "has the proxy copy runs of a region to a peer across a network";
   let description = [{
     By one thread of the CTA, a command for each. Both ends are named by addresses in this rank's heap. With `signal` the
@@ -115,7 +115,7 @@ def MkThread_SendRunsOp : MkThread_EffectOp<"send_runs", [AttrSizedOperandSegmen
 // Commands for the proxy
 //===----------------------------------------------------------------------===//
 
-def MkThread_CommandOp : MkThread_EffectOp<"command"> {
+def MkThread_CommandOp : MkThread_CompositeOp<"command"> {
   let summary = "writes a command for the proxy, once there is room in the ring";
   let description = [{
     A kind of `mk_command_op` with its flags, of this CTA (mkernel/ABI/Command.h). Offsets are in the heap. Nothing is
@@ -135,7 +135,7 @@ def MkThread_CommandOp : MkThread_EffectOp<"command"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_CountCommandsOp : MkThread_EffectOp<"count_commands"> {
+def MkThread_CountCommandsOp : MkThread_CompositeOp<"count_commands"> {
   let summary = "counts puts and signals that commands of this CTA make";
   let description = [{
     Before their commands are there, so that no more are ever complete than were counted.
@@ -147,7 +147,7 @@ def MkThread_CountCommandsOp : MkThread_EffectOp<"count_commands"> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count, I32:$cta);
   let assemblyFormat = "$count `by` $cta attr-dict";
 }
-def MkThread_AwaitCommandsOp : MkThread_EffectOp<"await_commands"> {
+def MkThread_AwaitCommandsOp : MkThread_CompositeOp<"await_commands"> {
   let summary = "waits until all puts that commands of this CTA make are complete";
   let description = [{
     ```mlir
@@ -162,7 +162,7 @@ def MkThread_AwaitCommandsOp : MkThread_EffectOp<"await_commands"> {
 // Signals
 //===----------------------------------------------------------------------===//
 
-def MkThread_RaiseOp : MkThread_EffectOp<"raise", [AttrSizedOperandSegments]> {
+def MkThread_RaiseOp : MkThread_CompositeOp<"raise", [AttrSizedOperandSegments]> {
   let summary = "raises an element of an array of signals, here or at a peer";
   let description = [{
     `array` is where the parameters have the array. What the thread has done is released at the scope, unless
@@ -188,7 +188,7 @@ def MkThread_RaiseOp : MkThread_EffectOp<"raise", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_AwaitSignalOp : MkThread_EffectOp<"await_signal"> {
+def MkThread_AwaitSignalOp : MkThread_CompositeOp<"await_signal"> {
   let summary = "waits until an element of an array of signals has counted up to a number";
   let description = [{
     What others have released is acquired, also for the copy engine. With `net` the proxy counts, too, in words
@@ -216,7 +216,7 @@ def MkThread_AwaitSignalOp : MkThread_EffectOp<"await_signal"> {
 // Peers
 //===----------------------------------------------------------------------===//
 
-def MkThread_AwaitPeerOp : MkThread_EffectOp<"await_peer"> {
+def MkThread_AwaitPeerOp : MkThread_CompositeOp<"await_peer"> {
   let summary = "waits until a peer has begun this launch, unless it is known to have";
   let description = [{
     `array` has an element for each of the ranks. `seen` has a bit for each that has begun, as the result has; with
@@ -237,7 +237,7 @@ def MkThread_AwaitPeerOp : MkThread_EffectOp<"await_peer"> {
   }];
   let hasVerifier = 1;
 }
-def MkThread_NotifyPeersOp : MkThread_EffectOp<"notify_peers", [AttrSizedOperandSegments]> {
+def MkThread_NotifyPeersOp : MkThread_CompositeOp<"notify_peers", [AttrSizedOperandSegments]> {
   let summary = "raises the element of this rank of an array of signals at all peers";
   let description = [{
     One behind the other, beginning with the next rank. `net`, `team`, `report` and `span` are as in `raise`. With
@@ -257,7 +257,7 @@ def MkThread_NotifyPeersOp : MkThread_EffectOp<"notify_peers", [AttrSizedOperand
   }];
   let hasVerifier = 1;
 }
-def MkThread_AwaitPeersOp : MkThread_EffectOp<"await_peers"> {
+def MkThread_AwaitPeersOp : MkThread_CompositeOp<"await_peers"> {
   let summary = "waits for an element of an array of signals for each peer, a thread for each";
   let description = [{
     `thread` among `threads` that come here is this one.

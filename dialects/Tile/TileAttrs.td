@@ -192,7 +192,7 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
       ranks do not address the same peer at once;
     - `longest_first = g`: the last dimension descends (where the longest
       item is the last) and is the slowest; groups of g indices of the first
-      dimension are visited one behind the other (reuse in L2), all of them together
+      dimension are visited in sequence (reuse in L2), all of them together
       if g is 1 or left out;
     - `alternate = t`: the items of a CTA go to t teams of warpgroups in turn (t is 1 or 2,
       or the name of a parameter), so that one team ends its item, with all that stands behind

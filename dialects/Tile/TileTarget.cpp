@@ -199,7 +199,7 @@ LogicalResult ThresholdsAttr::verify(
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
                              int64_t exchange, int64_t chunk, int64_t access,
                              RegistersAttr registers, MatrixUnitAttr, TensorMapsAttr,
-                             ThresholdsAttr, int64_t clustered) {
+                             ThresholdsAttr, int64_t clustered, int64_t clusterLimit) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
     return failure();
   if (clustered < 0)
@@ -212,8 +212,12 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
     if (split.getWarpgroups() > most)
       return emit() << split << " is for more warpgroups than the " << most << " that CTAs of "
                     << threads << " threads have beside a producer";
-  if (cluster < 1 || cluster > 16 || !llvm::isPowerOf2_64(cluster))
-    return emit() << "clusters of up to " << cluster << " CTAs: it is 1, 2, 4, 8 or 16";
+  for (int64_t size : {cluster, clusterLimit})
+    if (size < 1 || size > 16 || !llvm::isPowerOf2_64(size))
+      return emit() << "clusters of up to " << size << " CTAs: it is 1, 2, 4, 8 or 16";
+  if (cluster > clusterLimit)
+    return emit() << "copies that " << cluster << " CTAs share in clusters of up to "
+                  << clusterLimit << ": use a smaller cluster, or a larger cluster_limit";
   if (access < 1 || access > 16 || !llvm::isPowerOf2_64(access))
     return emit() << "accesses of " << access << " bytes: it is 1, 2, 4, 8 or 16";
   if (chunk < 16 || chunk > 128 || !llvm::isPowerOf2_64(chunk))
@@ -222,6 +226,10 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
     return emit() << "an exchange of " << exchange << " bytes in " << shared
                   << " of shared memory: it is a part of it, and a multiple of 512";
   return success();
+}
+
+bool SmAttr::hasCluster(int64_t ctas) const {
+  return ctas >= 1 && ctas <= getClusterLimit() && llvm::isPowerOf2_64(ctas);
 }
 
 LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid, SmAttr,

@@ -55,7 +55,7 @@ static LogicalResult verifyUnsplit(Operation *op) {
     return op->emitOpError()
            << "is a call in front of the split of roles: inline it by mk-inline-calls";
   if (isa<MkSMDialect>(op->getDialect()) &&
-      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, CtaIndexOp, InitialItemOp, SwapPartsOp>(op))
+      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, InitialItemOp, SwapPartsOp>(op))
     return op->emitOpError() << "is of a phase behind the split, in a role that is not split: put "
                                 "it into a partition";
   for (Type type : op->getResultTypes())
@@ -120,7 +120,7 @@ static LogicalResult verifyTypes(Operation *op, PartitionOp partition) {
 LogicalResult mk_sm::verifyPartitions(mk::KernelOp kernel) {
   for (Operation *scope : getScopes(kernel))
     for (Operation &op : scope->getRegion(0).front()) {
-      if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp, SyncWarpsOp>(op))
+      if (isa<SharedOwner, SyncWarpsOp>(op))
         continue;
       auto partition = dyn_cast<PartitionOp>(op);
       if (!partition)
@@ -184,9 +184,9 @@ static LogicalResult verifyPoison(Operation *scope) {
       return success();
     for (OpOperand &use : poison->getUses()) {
       auto loop = dyn_cast<scf::ForOp>(use.getOwner());
-      bool fine = loop ? llvm::all_of(loop.getTiedLoopRegionIterArg(&use).getUses(), isIgnored)
-                       : isIgnored(use);
-      if (!fine)
+      bool ignored = loop ? llvm::all_of(loop.getTiedLoopRegionIterArg(&use).getUses(), isIgnored)
+                          : isIgnored(use);
+      if (!ignored)
         return use.getOwner()->emitOpError()
                << "uses a fragment that nobody has filled other than as the accumulator of an "
                   "mk_sm.mma that says when it counts (accumulate): start from zeros";

@@ -17,12 +17,12 @@ void mk::mergeModule(ModuleOp to, ModuleOp from) {
       op.moveBefore(to.getBody(), to.getBody()->end());
       continue;
     }
-    auto mine = dyn_cast<LLVM::LLVMFuncOp>(op);
-    auto theirs = dyn_cast<LLVM::LLVMFuncOp>(other);
+    auto moved = dyn_cast<LLVM::LLVMFuncOp>(op);
+    auto existing = dyn_cast<LLVM::LLVMFuncOp>(other);
     // The others' names begin with mk_reference.
-    assert(mine && theirs && mine.isExternal() && theirs.isExternal() &&
-           mine.getFunctionType() == theirs.getFunctionType());
-    (void)mine, (void)theirs;
+    assert(moved && existing && moved.isExternal() && existing.isExternal() &&
+           moved.getFunctionType() == existing.getFunctionType());
+    (void)moved, (void)existing;
   }
 }
 

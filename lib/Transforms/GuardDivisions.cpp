@@ -110,7 +110,8 @@ void mk::guardDivisions(func::FuncOp function) {
     loc = op.getLoc();
     Value found = LLVM::LoadOp::create(b, loc, b.getI64Type(), status);
     Value none = arith::ConstantIntOp::create(b, loc, 0, 64);
-    Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, op.getOperand(0), none);
-    op.setOperand(0, arith::SelectOp::create(b, loc, fine, found, op.getOperand(0)));
+    Value isSuccess =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, op.getOperand(0), none);
+    op.setOperand(0, arith::SelectOp::create(b, loc, isSuccess, found, op.getOperand(0)));
   });
 }

@@ -35,7 +35,7 @@ static bool isMatrix(Type type) {
   return tile && tile.getRank() == 2 && tile.hasStaticShape();
 }
 
-static bool isOfOtherRows(DotOp dot, MatrixUnitAttr unit) {
+static bool hasOtherRows(DotOp dot, MatrixUnitAttr unit) {
   auto type = cast<RankedTensorType>(dot.getType());
   return type.hasStaticShape() && isTransposed(unit, type.getDimSize(0), type.getDimSize(1));
 }
@@ -99,7 +99,7 @@ struct SwapOperands : OpRewritePattern<DotOp> {
 
   LogicalResult matchAndRewrite(DotOp dot, PatternRewriter &b) const override {
     Type type = dot.getType();
-    if (!isOfOtherRows(dot, unit))
+    if (!hasOtherRows(dot, unit))
       return failure();
     // The matrix unit takes its right operand from shared memory only.
     if (!dot.getLhs().getDefiningOp<LoadOp>() || !dot.getRhs().getDefiningOp<LoadOp>())
@@ -241,7 +241,7 @@ void mk::transposeDots(KernelOp kernel) {
   if (!sm || (target && !target.getSm()))
     return;
   MatrixUnitAttr unit = sm.getMatrixUnit();
-  if (!holdsAny(kernel, [&](DotOp dot) { return isOfOtherRows(dot, unit); }))
+  if (!holdsAny(kernel, [&](DotOp dot) { return hasOtherRows(dot, unit); }))
     return;
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<SwapOperands>(kernel.getContext(), unit);
@@ -253,7 +253,7 @@ void mk::transposeDots(KernelOp kernel) {
   config.setMaxNumRewrites(kMostRewrites);
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
   kernel.walk([&](DotOp dot) {
-    if (isOfOtherRows(dot, unit))
+    if (hasOtherRows(dot, unit))
       mk_sm::missed(dot, kPass) << remark::add(
           "leaves {0} rows as they are: an operand is not loaded, or the sum is "
           "neither the same everywhere nor carried by loops that begin so, yield "

@@ -175,8 +175,6 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
   if (auto coord = dyn_cast<CoordOp>(op)) {
     return put({mesh.getCoordinate(state.rank, mesh.findAxis(coord.getAxis())), true});
   }
-  if (isa<mk_sm::CtaIndexOp>(op))
-    return put({state.index, true});
   if (auto count = dyn_cast<CtasOfOp>(op)) {
     auto role = resources.roleIndex(count.getRole());
     return put(role ? Scalar{ctasOfRole[*role], true} : Scalar());

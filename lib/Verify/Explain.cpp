@@ -42,7 +42,7 @@ public:
     for (unsigned i = 0; i < blocked.size(); ++i)
       if (isPop(i) == pops && seenAtLast(i) < wanted(i))
         return explainMissing(i);
-    explainCircle();
+    explainCycle();
   }
 
 private:
@@ -123,7 +123,7 @@ private:
   }
 
   /// From a wait to what would release it, until it comes round.
-  void explainCircle() {
+  void explainCycle() {
     SmallVector<unsigned> chain;
     SmallVector<const Machine::Raise *> links;
     llvm::DenseSet<unsigned> visited;

@@ -101,7 +101,7 @@ Status JobPlan::layOut(const Mesh &mesh,
           begin = range.begin;
           extent = range.size();
         } else if (!arg.split[d].empty()) {
-          // Shards of different sizes lie one behind the other; those of this
+          // Shards of different sizes lie in sequence; those of this
           // row of ranks count.
           global = 0;
           std::vector<std::string> rest;

@@ -174,6 +174,7 @@ void mkernel_job_destroy(mkernel_job *job);
 
 uint32_t mkernel_job_rank(const mkernel_job *job);
 uint32_t mkernel_job_world(const mkernel_job *job);
+/* Its number among the ranks of its node, from 0. */
 uint32_t mkernel_job_local_rank(const mkernel_job *job);
 uint32_t mkernel_job_nodes(const mkernel_job *job);
 /* 0: nodes have different numbers of ranks. */

@@ -1,6 +1,6 @@
 //===- Accesses.cpp - Fragments from memory, and to it --------------------===//
 //
-// Elements that a thread holds one behind the other in a row are moved together
+// Adjacent elements that a thread holds of a row are moved together
 // where the buffer allows it; else each by itself. Both ways are in the code, and the
 // addresses decide at run time.
 //

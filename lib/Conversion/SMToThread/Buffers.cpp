@@ -63,7 +63,7 @@ Value sm::sizeOf(PartitionBuilder &p, const Buffer &buffer, int64_t d) {
     return p.c64(buffer.type.getDimSize(d));
   return wordOf(p, buffer, 1 + d);
 }
-/// Whether it is scratch of known extents: the runtime's own memory, rows one behind the other.
+/// Whether it is scratch of known extents: the runtime's own memory, rows without gaps.
 static bool isPacked(const KernelInfo &info, const Buffer &buffer) {
   return buffer.arg >= 0 && !buffer.away &&
          info.getKernel().getArgKind(buffer.arg) == ArgKind::Scratch &&
@@ -82,7 +82,7 @@ std::pair<Value, Value> sm::tensorMap(PartitionBuilder &p, const Buffer &buffer,
   if (!number)
     return {};
   // Tested anew each time: kept, these bits would take the producer's predicates.
-  Value valid = launchFieldHere(p, offsetof(mk_gpu_launch, maps_valid));
+  Value valid = readLaunchField(p, offsetof(mk_gpu_launch, maps_valid));
   Value bit = and_(p, shr(p, valid, resize(p, number, p.i64)), 1);
   Value offset = mul(p, number, MK_GPU_TENSOR_MAP_BYTES);
   Value address = mk_thread::ParamAddressOp::create(p, int64_t(0), offset);

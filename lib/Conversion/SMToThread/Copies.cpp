@@ -97,11 +97,11 @@ static Value isCut(PartitionBuilder &p, CopyOp op, const TileCopy &copy) {
   return xor_(p, whole, p.cbool(true));
 }
 
-/// The producer waits until what `bring` brings has come, counted by the barrier that it is
+/// The producer waits until what `fetch` fetches has come, counted by the barrier that it is
 /// given.
-static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> bring) {
+static void awaitCopy(PartitionBuilder &p, CopyOp op, function_ref<void(Value)> fetch) {
   Value arrival = p.shared(p.memory.padding);
-  bring(arrival);
+  fetch(arrival);
   ifThen(p, eq(p, p.lane, 0), [&] {
     mk_thread::BarrierArriveOp::create(p, arrival, /*cta=*/Value(), /*bytes=*/Value());
   });
@@ -174,7 +174,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
         << "may begin at a column that is no multiple of 16 bytes, which "
            "the copy engine does not take: threads copy then";
   }
-  auto bring = [&, map = map, usable = usable](Value barrier, ShareGroup group) {
+  auto fetch = [&, map = map, usable = usable](Value barrier, ShareGroup group) {
     if (!p.info.byThreads)
       copyByEngine(p, copy, map, barrier, group);
     else if (!map)
@@ -186,15 +186,15 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   };
   Value cut = isCut(p, op, copy);
   if (!cut) {
-    bring(full, op.getGroup());
+    fetch(full, op.getGroup());
     return success();
   }
   auto copyAndPad = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
-    awaitCopy(p, op, [&](Value arrival) { bring(arrival, /*group=*/{}); });
+    awaitCopy(p, op, [&](Value arrival) { fetch(arrival, /*group=*/{}); });
     padTile(p, op, copy);
   };
-  ifThenElse(p, cut, copyAndPad, [&] { bring(full, op.getGroup()); });
+  ifThenElse(p, cut, copyAndPad, [&] { fetch(full, op.getGroup()); });
   return success();
 }
 

@@ -48,7 +48,7 @@ static void lowerConvertLayout(ConvertLayoutOp op, PartitionBuilder &p) {
 }
 
 static void lowerTranspose(TransposeOp op, PartitionBuilder &p) {
-  if (!movesNothing(op))
+  if (!isThreadLocal(op))
     return exchange(p, op.getSource(), op.getResult(), {}, /*transposes=*/true);
   p.setFragment(
       op, [&] { return mk_thread::SpreadOp::create(p, op.getType(), p.scalar(op.getSource())); });

@@ -41,7 +41,7 @@ Value sm::existingPeer(PartitionBuilder &p, Value peer) {
 }
 
 Value sm::agreeOnFailure(PartitionBuilder &p) {
-  auto [barrier, threads] = p.getMeeting();
+  auto [barrier, threads] = p.getConsumerBarrier();
   return mk_thread::AgreeOnFailureOp::create(p, barrier, threads);
 }
 

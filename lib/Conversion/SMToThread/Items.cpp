@@ -23,7 +23,7 @@ static void lowerPop(PopOp op, PartitionBuilder &p) {
   int64_t at = p.info.params.queues[number];
   Value entry = check(p, op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity},
                       p.scalar(op.getEntry()));
-  auto [barrier, threads] = p.getMeeting();
+  auto [barrier, threads] = p.getConsumerBarrier();
   SmallVector<Type> types(op.getRecord().size(), p.i64);
   auto popped = mk_thread::PopRecordOp::create(p, p.i32, types, entry, at, p.epoch, barrier,
                                                threads, p.makeReport(MK_WAIT_QUEUE, number),

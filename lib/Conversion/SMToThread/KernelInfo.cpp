@@ -7,21 +7,21 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk_sm;
 
-static bool mayReachOut(Operation *op) {
+static bool communicates(Operation *op) {
   auto signal = dyn_cast<SignalOp>(op);
   return isa<PutOp>(op) || (signal && signal.getPeer());
 }
 
-bool mk::sm::reachesOut(Operation *scope) { return holdsAny(scope, mayReachOut); }
+bool mk::sm::holdsCommunication(Operation *scope) { return holdsAny(scope, communicates); }
 
-static bool onlyMoversReachOut(KernelOp kernel) {
+static bool communicatesOnlyInMovers(KernelOp kernel) {
   return !holdsAny(kernel, [](Operation *op) {
     auto partition = op->getParentOfType<PartitionOp>();
     if (!partition || partition.getKind() == PartitionKind::Mover)
       return false;
     auto store = dyn_cast<mk_sm::StoreOp>(op);
     auto direct = dyn_cast<mk::StoreOp>(op);
-    return mayReachOut(op) || (store && !store.getPeers().empty()) || (direct && direct.getPeer());
+    return communicates(op) || (store && !store.getPeers().empty()) || (direct && direct.getPeer());
   });
 }
 
@@ -36,7 +36,7 @@ sm::KernelInfo::KernelInfo(KernelOp kernel, const KernelResources &resources,
                    hasPeers() || hasEngines;
   keepsCounts = waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);
   onlyMoversCommunicate =
-      hasPeers() && !hasEngines && warps.getMovers() && onlyMoversReachOut(kernel);
+      hasPeers() && !hasEngines && warps.getMovers() && communicatesOnlyInMovers(kernel);
   kernel.walk([&](mk_sm::StoreOp op) {
     if (op.getPosted())
       posted.push_back(op);

@@ -62,7 +62,7 @@ private:
 };
 
 /// Whether there is a put or signal in `scope` that may go to another rank.
-bool reachesOut(Operation *scope);
+bool holdsCommunication(Operation *scope);
 
 } // namespace mlir::mk::sm
 

@@ -35,11 +35,13 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, sm);
 }
 
+int64_t sm::getStagedRows(mk_sm::StoreOp store) {
+  return store.getPosted() ? getSm(store).getThresholds().getPostedRows()
+                           : countStoreRows(store.getTile().getType());
+}
+
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  SmAttr sm = getSm(store);
-  int64_t rows = store.getPosted() ? sm.getThresholds().getPostedRows()
-                                   : countStoreRows(store.getTile().getType());
-  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm);
+  return makeBox(cast<MemRefType>(store.getDest().getType()), getStagedRows(store), getSm(store));
 }
 
 bool sm::isEngineColumn(Value column, Type element) {

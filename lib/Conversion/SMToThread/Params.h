@@ -47,6 +47,8 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &reso
 /// of columns. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
+/// How many rows of a tile are staged, and stored, together.
+int64_t getStagedRows(mk_sm::StoreOp store);
 /// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
 /// that begins in front of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor
 /// Memory Access"; others end a launch with an illegal instruction.)

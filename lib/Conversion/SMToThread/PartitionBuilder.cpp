@@ -168,7 +168,7 @@ Value PartitionBuilder::getBarrier() {
                                   : c32(info.getWarps().getBarrier("consumer"));
 }
 
-std::pair<Value, IntegerAttr> PartitionBuilder::getMeeting() {
+std::pair<Value, IntegerAttr> PartitionBuilder::getConsumerBarrier() {
   if (isOneWarp())
     return {};
   return {getBarrier(), getI64IntegerAttr(partition.getNumThreads())};
@@ -176,14 +176,14 @@ std::pair<Value, IntegerAttr> PartitionBuilder::getMeeting() {
 
 void PartitionBuilder::elect(function_ref<void()> body) {
   finishStores();
-  auto [barrier, threads] = getMeeting();
+  auto [barrier, threads] = getConsumerBarrier();
   within(*this, mk_thread::ElectOp::create(*this, partitionThread, barrier, threads), body);
 }
 
 Value PartitionBuilder::electFetchAdd(MemOrder order, Value address, Value amount,
                                       int64_t otherwise) {
   finishStores();
-  auto [barrier, threads] = getMeeting();
+  auto [barrier, threads] = getConsumerBarrier();
   return mk_thread::ElectFetchAddOp::create(
       *this, order, address, amount, otherwise, partitionThread, barrier, threads,
       barrier ? getI64IntegerAttr(info.offsetOf("result")) : IntegerAttr());

@@ -82,7 +82,7 @@ public:
   Value getBarrier();
   /// The barrier at which threads of the partition meet, and how many they are; null: they are a
   /// warp.
-  std::pair<Value, IntegerAttr> getMeeting();
+  std::pair<Value, IntegerAttr> getConsumerBarrier();
   /// `body` by one thread once all have come here.
   void elect(function_ref<void()> body);
   /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a

@@ -48,7 +48,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
     }
     // Scalars between the partitions belong to each of them.
     for (Operation &other : scope->getRegion(0).front()) {
-      if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp, SyncWarpsOp>(other))
+      if (isa<PartitionOp, SharedOwner, SyncWarpsOp>(other))
         continue;
       if (failed(result = p.emit(&other)))
         return;
@@ -77,7 +77,7 @@ LogicalResult sm::emitPartition(const PartitionBuilder &outer, PartitionOp op, O
              [&] { takeTurn(p, {}); });
     p.finishStores();
     awaitArrivals(p, op);
-    if (p.info.hasNet() && reachesOut(op))
+    if (p.info.hasNet() && holdsCommunication(op))
       awaitPuts(p);
     p.currentOp = nullptr;
     endSpan(p, SpanClock::Role, MK_TIMELINE_ROLE);

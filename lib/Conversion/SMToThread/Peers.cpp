@@ -20,7 +20,7 @@ Value sm::rowsAt(PartitionBuilder &p, const Buffer &buffer, Value peer) {
   if (buffer.arg < 0)
     return select(p, buffer.condition, rowsAt(p, *buffer.whenTrue, peer),
                   rowsAt(p, *buffer.whenFalse, peer));
-  Value rows = launchFieldHere(p, offsetof(mk_gpu_launch, rows));
+  Value rows = readLaunchField(p, offsetof(mk_gpu_launch, rows));
   Value first = p.c64(buffer.arg * p.info.getNumRanks());
   return load(p, p.i64, add(p, rows, shl(p, add(p, first, peer), 3)));
 }
@@ -49,7 +49,7 @@ std::pair<Value, Value> sm::peerMap(PartitionBuilder &p, const Buffer &buffer,
   if (!number)
     return {};
   number = add(p, mul(p, resize(p, number, p.i64), p.info.getNumRanks()), peer);
-  auto field = [&](int64_t offset) { return launchFieldHere(p, offset); };
+  auto field = [&](int64_t offset) { return readLaunchField(p, offset); };
   Value maps = field(offsetof(mk_gpu_launch, peer_maps));
   Value valid = field(offsetof(mk_gpu_launch, peer_maps_valid));
   Value word = load(p, p.i32, add(p, valid, shl(p, number, 2)));
@@ -62,7 +62,7 @@ Value sm::readRank(PartitionBuilder &p) {
   // Two words are read together.
   constexpr int64_t at = offsetof(mk_gpu_launch, zero_words);
   static_assert(at % 8 == 0 && offsetof(mk_gpu_launch, rank) == at + 4);
-  return shr(p, launchFieldHere(p, at), 32);
+  return shr(p, readLaunchField(p, at), 32);
 }
 
 Value sm::commandTeam(PartitionBuilder &p) {

@@ -47,7 +47,8 @@ static void lowerScalarStore(memref::StoreOp op, PartitionBuilder &p) {
   checkScalar(p, op, MK_WRITTEN_ARGUMENT, to, op.getIndices());
   Value value = p.scalar(op.getValue());
   Value address = elementAddress(p, to, p.scalars(op.getIndices()));
-  ifThen(p, eq(p, p.partitionThread, 0), [&] { ifFine(p, [&] { store(p, value, address); }); });
+  ifThen(p, eq(p, p.partitionThread, 0),
+         [&] { unlessFailed(p, [&] { store(p, value, address); }); });
 }
 
 static void lowerCoord(CoordOp op, PartitionBuilder &p) {
@@ -58,10 +59,10 @@ static void lowerCoord(CoordOp op, PartitionBuilder &p) {
 
 static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
   auto role = op->getParentOfType<RoleOp>();
-  bool isHelped =
+  bool hasHelpers =
       llvm::any_of(p.info.resources.roles, [&](RoleOp other) { return isFollowedBy(other, role); });
   Value item = p.ctaInRole;
-  if (isHelped) {
+  if (hasHelpers) {
     auto [first, own] = p.info.ctasOf(*p.info.resources.indexOf(role));
     item = select(p, ult(p, sub(p, p.cta, first), own), item, p.c64(-1));
   }
@@ -82,7 +83,6 @@ void sm::populateScalarLowerings(LoweringTable &table) {
         unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
         p.set(op, readParam(p, p.info.params.dims + 8 * d, /*pinned=*/true));
       },
-      [](CtaIndexOp op, PartitionBuilder &p) { p.set(op, p.ctaInRole); },
       // A team is a warpgroup.
       [](TeamIndexOp op, PartitionBuilder &p) {
         p.set(op, p.partition.getTeams() > 1 ? resize(p, p.group, p.i64) : p.c64(0));

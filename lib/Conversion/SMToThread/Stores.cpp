@@ -36,9 +36,8 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
     }
   auto staged = mk_thread::StageFragmentOp::create(
       p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
-      p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets,
-      op.getPosted() ? p.info.getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
-      op.getUnrolled());
+      p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets, getStagedRows(op),
+      op.getAdd(), op.getUnrolled());
   Block &block = staged.getOtherwise().emplaceBlock();
   block.addArguments({p.i32, p.i32, p.i32}, {p.getLoc(), p.getLoc(), p.getLoc()});
   Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
@@ -70,7 +69,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
   ArrayRef<int64_t> shape = op.getTile().getType().getShape();
   Type element = op.getTile().getType().getElementType();
   SmallVector<int64_t> box = getStoreBox(op);
-  auto raiseHere = [&](Value peer) {
+  auto raiseFor = [&](Value peer) {
     if (!op.getSignal())
       return;
     Value element = signalElement(p, op, op.getSignal(), op.getSignalIndex());
@@ -84,7 +83,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     usable = isBoundedByBuffer(p, usable, to, offsets, shape, op.getValid());
     usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/true);
     stageTile(p, op, to, map, usable);
-    raiseHere({});
+    raiseFor({});
     return;
   }
   SmallVector<Value> peers, maps;
@@ -108,7 +107,7 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     return;
   }
   stageTile(p, op, buffers, maps, usable);
-  raiseHere(peers.front());
+  raiseFor(peers.front());
 }
 
 void sm::populateStoreLowerings(LoweringTable &table) { table.add(lowerStagedStore); }

@@ -40,7 +40,7 @@ static void emitCopiers(PartitionBuilder &p) {
 /// Lets peers in, unless that comes behind mk.prepare or has been done in front of the kernel. By
 /// one thread of a warp that multiplies nothing: behind such a branch ptxas has nothing in uniform
 /// registers, which descriptors of products have to be in.
-static void letPeersIn(PartitionBuilder p) {
+static void admitPeers(PartitionBuilder p) {
   if (!p.info.hasPeers() || p.info.resources.prepare)
     return;
   p.readThread();
@@ -61,7 +61,7 @@ static LogicalResult emitProducers(PartitionBuilder &p) {
   auto first = mk_thread::ByWarpsOp::create(p, p.warp, 0, 0);
   if (warps.getCopiers())
     within(p, first.getOtherwise(), [&] {
-      letPeersIn(p);
+      admitPeers(p);
       emitCopiers(p);
     });
   within(p, first.getBody(), [&] {
@@ -78,7 +78,7 @@ static LogicalResult emitProducers(PartitionBuilder &p) {
   });
   // The first warp is done with all roles when it comes here, the others begin.
   if (!warps.getCopiers())
-    letPeersIn(p);
+    admitPeers(p);
   if (warps.getSender()) {
     p.readThread();
     within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, 1), [&] { emitSender(p); });

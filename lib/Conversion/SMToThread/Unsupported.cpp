@@ -10,14 +10,14 @@ using namespace mlir;
 using namespace mlir::mk::sm;
 
 namespace {
-struct Instead {
+struct Replacement {
   StringLiteral op, way;
 };
 } // namespace
 
 /// Functions that the special function unit and `ExpandMath.cpp` do not have, by those that they
 /// do.
-static constexpr Instead kInstead[] = {
+static constexpr Replacement kReplacements[] = {
     {"math.acos", "compute it before the kernel, or by a polynomial"},
     {"math.asin", "compute it before the kernel, or by a polynomial"},
     {"math.atan", "compute it before the kernel, or by a polynomial"},
@@ -51,11 +51,11 @@ static bool takesFloatOf(Operation *op, unsigned least, unsigned most) {
   });
 }
 
-static StringRef findInstead(Operation *op) {
+static StringRef findReplacement(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  for (const Instead &instead : kInstead)
-    if (instead.op == name)
-      return instead.way;
+  for (const Replacement &replacement : kReplacements)
+    if (replacement.op == name)
+      return replacement.way;
   if (isa<math::MathDialect>(op->getDialect()) && takesFloatOf(op, 64, 128))
     return "functions have code for f32, bf16 and f16; narrow by arith.truncf";
   return "use ops of docs/targets.md";
@@ -72,5 +72,5 @@ LogicalResult sm::refuse(Operation *op) {
   if (takesFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "
                    "narrow the result by arith.truncf";
-  return diag << findInstead(op) << ", or run it with --target=host";
+  return diag << findReplacement(op) << ", or run it with --target=host";
 }

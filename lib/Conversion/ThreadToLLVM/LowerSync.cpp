@@ -18,10 +18,10 @@ static void addBarrierPatterns(RewritePatternSet &patterns) {
                      {op.getBarrier(), bytes});
     if (Value cta = op.getCta()) {
       // Where it is used: no register keeps it.
-      SmallVector<Value> there =
+      SmallVector<Value> remote =
           ptx.run("mapa.shared::cluster.u32 $0, $1, $2;", op.getBarrier().getType(),
                   {op.getBarrier(), cta}, /*touchesMemory=*/false);
-      return ptx.run("mbarrier.arrive.shared::cluster.b64 _, [$0];", {}, there);
+      return ptx.run("mbarrier.arrive.shared::cluster.b64 _, [$0];", {}, remote);
     }
     return ptx.run("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, op.getBarrier());
   });

@@ -57,18 +57,6 @@ static Frame makeFunction(mk_thread::KernelOp kernel) {
   return frame;
 }
 
-/// Refuses ops that are left: they stand for several steps.
-static LogicalResult refuseSteps(LLVM::LLVMFuncOp function) {
-  WalkResult walked = function.walk([](Operation *op) -> WalkResult {
-    if (!isa_and_nonnull<mk_thread::MkThreadDialect>(op->getDialect()))
-      return WalkResult::advance();
-    return op->emitOpError(
-        "is no instruction, it stands for several steps; run the passes that expand ops of the "
-        "thread level (mk-thread-*) first");
-  });
-  return failure(walked.wasInterrupted());
-}
-
 namespace {
 struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertThreadToLLVMPass> {
   void runOnOperation() override {
@@ -80,6 +68,8 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
       return signalPassFailure();
     }
     for (mk_thread::KernelOp kernel : kernels) {
+      if (failed(mk_thread::verifyExpanded(kernel)))
+        return signalPassFailure();
       Frame frame = makeFunction(kernel);
       RewritePatternSet patterns(&getContext());
       addLaunchPatterns(patterns, frame);
@@ -92,8 +82,6 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
       addCheckPatterns(patterns, frame);
       addSpanPatterns(patterns, frame);
       walkAndApplyPatterns(frame.function, std::move(patterns));
-      if (failed(refuseSteps(frame.function)))
-        return signalPassFailure();
     }
   }
 };

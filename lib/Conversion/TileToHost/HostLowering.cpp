@@ -186,8 +186,8 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
   // Leading dimensions have one index; outside of the buffer nothing exists.
   for (int64_t d = 0; d < lead; ++d) {
     part.offsets.push_back(offsets[d]);
-    Value here = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
-    inside = inside ? arith::AndIOp::create(b, loc, inside, here) : here;
+    Value inBounds = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
+    inside = inside ? arith::AndIOp::create(b, loc, inside, inBounds) : inBounds;
   }
   for (auto [d, size] : llvm::enumerate(tile)) {
     Value end = valid.empty() ? Value() : valid[d];

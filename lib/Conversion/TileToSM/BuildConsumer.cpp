@@ -168,7 +168,7 @@ private:
     auto fresh = cast<mk::TransposeOp>(copy(op));
     fresh.getSourceMutable().assign(source);
     fresh.getResult().setType(fragmentType(op, layout));
-    if (!movesNothing(fresh))
+    if (!isThreadLocal(fresh))
       remark::analysis(op.getLoc(), describeRemark(kSplitRoles, plan.getName())) << remark::add(
           "moves elements between threads, from {0} to {1}", from, fragmentType(op, layout));
   }

@@ -86,8 +86,8 @@ static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> load
     llvm::DenseSet<Operation *> users;
     for (LoadOp load : loads)
       for (Operation *user : load->getUsers())
-        if (Operation *here = ancestorIn(block, user))
-          users.insert(here);
+        if (Operation *ancestor = ancestorIn(block, user))
+          users.insert(ancestor);
     int64_t number = 0;
     for (Operation &op : *block) {
       if (users.contains(&op) || hasOtherEffects(&op))
@@ -136,7 +136,7 @@ static SmallVector<LoadOp> getInSlot(const Site &site) {
 }
 
 /// Whether the op, or one inside it, has the consumer read what someone may have written before.
-static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
+static bool readsResultsInConsumer(Operation *op, ArrayRef<LoadOp> staged) {
   return holdsAny(op, [&](Operation *inner) {
     auto load = dyn_cast<LoadOp>(inner);
     return (!load || !llvm::is_contained(staged, load)) && readsResults(inner);
@@ -154,7 +154,7 @@ static void placeWait(Site &site, ArrayRef<LoadOp> staged) {
       users.insert(ancestorIn(block, user));
   for (Operation *op = site.getLast()->getNextNode(); op; op = op->getNextNode()) {
     bool uses = users.contains(op);
-    if (!site.waitBefore && (uses || hasOtherEffects(op) || readsResultsHere(op, staged)))
+    if (!site.waitBefore && (uses || hasOtherEffects(op) || readsResultsInConsumer(op, staged)))
       site.waitBefore = op;
     if (uses)
       site.releaseBehind = op;

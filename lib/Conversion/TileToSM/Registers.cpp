@@ -28,8 +28,8 @@ static int64_t countRegisters(const RolePlan &plan, Value tile) {
 /// something that uses it may come behind, in this iteration or a later one.
 static bool isHeldOver(Value tile, Operation *op) {
   Block *scope = tile.getParentBlock();
-  Operation *here = scope->findAncestorOpInBlock(*op);
-  if (!here || (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
+  Operation *ancestor = scope->findAncestorOpInBlock(*op);
+  if (!ancestor || (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(ancestor)))
     return false;
   return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
     // The innermost block that holds both.

@@ -43,7 +43,7 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
 }
 
 /// Whether every rank reaches the peer of a put the way that the put says.
-static bool isReachedAsSaid(mk::PutOp put, mk::MeshOp mesh) {
+static bool matchesVia(mk::PutOp put, mk::MeshOp mesh) {
   if (auto arg = dyn_cast<BlockArgument>(put.getPeer()))
     if (auto loop = dyn_cast<mk::ForeachPeerOp>(arg.getOwner()->getParentOp()))
       return loop.isAlong(mesh, *put.getVia());
@@ -61,7 +61,7 @@ static bool isReachedAsSaid(mk::PutOp put, mk::MeshOp mesh) {
 static LogicalResult verifyWays(mk::KernelOp kernel) {
   mk::MeshOp mesh = kernel.getMeshOp();
   WalkResult result = kernel.walk([&](mk::PutOp put) -> WalkResult {
-    if (!mesh.hasNet() || !put.getVia() || isReachedAsSaid(put, mesh))
+    if (!mesh.hasNet() || !put.getVia() || matchesVia(put, mesh))
       return WalkResult::advance();
     return put.emitOpError() << "goes via " << stringifyLinkKind(*put.getVia())
                              << ", but its peer may be reached otherwise on some rank: leave 'via' "

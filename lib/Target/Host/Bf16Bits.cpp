@@ -46,7 +46,7 @@ static Value *merge(PHINode *phi) {
 }
 
 /// Uses in other blocks get the bits.
-static void handOn(Instruction *made) {
+static void forwardBits(Instruction *made) {
   SmallVector<Use *> uses;
   for (Use &use : made->uses())
     if (cast<Instruction>(use.getUser())->getParent() != made->getParent())
@@ -77,6 +77,6 @@ void mlir::mk::keepBf16AsBits(Module &module) {
       moved->eraseFromParent();
     }
     for (Instruction *made : collect([](Instruction &) { return true; }))
-      handOn(made);
+      forwardBits(made);
   }
 }

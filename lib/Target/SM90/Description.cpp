@@ -13,6 +13,7 @@ using namespace mlir::mk;
 /// - cluster, clustered: measured. In clusters of four, or eight, 120 CTAs of a grid of 132 run at
 /// once
 ///   (cuOccupancyMaxActiveClusters of an H100): what took one round took two;
+/// - cluster_limit: CUDA programming guide, portable cluster size;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),
 ///   and for movers without spilling;
@@ -48,9 +49,6 @@ TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));
 }
 
-/// CTAs of a cluster on any GPU (CUDA programming guide, portable cluster size).
-static constexpr int64_t kMostCluster = 8;
-
 /// What instructions have fixed, whatever a description says.
 LogicalResult sm90::verify(TargetAttr target, Location loc) {
   auto refuse = [&]() -> InFlightDiagnostic {
@@ -80,7 +78,7 @@ LogicalResult sm90::verify(TargetAttr target, Location loc) {
   // Numbers that instructions and the runtime have room for.
   std::tuple<StringRef, int64_t, int64_t> limits[] = {
       {"threads", sm.getThreads(), own.getThreads()},
-      {"cluster", sm.getCluster(), kMostCluster},
+      {"cluster_limit", sm.getClusterLimit(), own.getClusterLimit()},
       {"shared", sm.getShared(), own.getShared()},
       {"access", sm.getAccess(), own.getAccess()},
       {"of_sm", sm.getRegisters().getOfSm(), own.getRegisters().getOfSm()},

@@ -98,6 +98,7 @@ static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandRunsPass());
   pm.addPass(mk_thread::createExpandSignalsPass());
   pm.addPass(mk_thread::createExpandCommandsPass());
+  pm.addPass(mk_thread::createVerifyExpandedPass());
 }
 
 void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {

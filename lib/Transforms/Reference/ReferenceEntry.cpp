@@ -100,9 +100,9 @@ struct EntryBuilder : IndexMath {
     Value same = arith::ConstantIntOp::create(b, loc, 1, 1);
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      Value mine = tensor::DimOp::create(b, loc, result, d);
+      Value extent = tensor::DimOp::create(b, loc, result, d);
       Value wanted = memref::DimOp::create(b, loc, out, d);
-      same = arith::AndIOp::create(b, loc, same, equal(mine, wanted));
+      same = arith::AndIOp::create(b, loc, same, equal(extent, wanted));
     }
     return same;
   }

@@ -35,18 +35,18 @@ static Operation *findBehindDots(Block *body) {
 /// Moves pure ops in front of `end` that take `values`, and nothing in front of it needs, there.
 static void sink(Block *body, Operation *end, ValueRange values) {
   llvm::SmallPtrSet<Operation *, 16> moved;
-  SmallVector<Operation *> taking;
+  SmallVector<Operation *> users;
   for (Operation &op : llvm::make_range(body->begin(), end->getIterator()))
     if (isPure(&op) && !op.getNumRegions() && llvm::any_of(op.getOperands(), [&](Value operand) {
           return llvm::is_contained(values, operand) ||
-                 llvm::is_contained(taking, operand.getDefiningOp());
+                 llvm::is_contained(users, operand.getDefiningOp());
         }))
-      taking.push_back(&op);
+      users.push_back(&op);
   Operation *before = end;
-  for (Operation *op : llvm::reverse(taking)) {
+  for (Operation *op : llvm::reverse(users)) {
     bool needed = llvm::any_of(op->getUsers(), [&](Operation *user) {
-      Operation *here = body->findAncestorOpInBlock(*user);
-      return here && here->isBeforeInBlock(end) && !moved.contains(here);
+      Operation *ancestor = body->findAncestorOpInBlock(*user);
+      return ancestor && ancestor->isBeforeInBlock(end) && !moved.contains(ancestor);
     });
     if (needed)
       continue;
@@ -72,9 +72,16 @@ static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads, bool co
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
 /// everybody waits for that, unless another one is under way.
 static void deferReads(scf::ForOp loop) {
-  if (!llvm::hasSingleElement(loop.getOps<MmaOp>()) || isRemainder(loop))
+  if (isRemainder(loop))
     return;
+  auto dots = loop.getOps<MmaOp>();
   for (ReadOp read : llvm::to_vector(loop.getOps<ReadOp>())) {
+    if (!llvm::hasSingleElement(dots)) {
+      if (read->isBeforeInBlock(*dots.begin()))
+        missed(read, kAdvanceLoads) << "holds up several dots, which are behind it: only one dot "
+                                       "goes in front of what is read; use a loop for each";
+      continue;
+    }
     Operation *dot = read->getNextNode();
     auto takes = [&] { return llvm::is_contained(read->getUsers(), dot); };
     while (dot && !isa<MmaOp, ReleaseOp>(dot) && !takes())
@@ -125,18 +132,17 @@ static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
 
 void mk_sm::advanceLoads(ModuleOp module) {
   for (scf::ForOp loop : getDotLoops(module)) {
-    Operation *large = nullptr;
-    SmallVector<Operation *> loads = getEarlyLoads(loop, &large);
     // What stands behind the start of a dot is hidden by that.
     auto isHidden = [&](Operation *load) {
       return llvm::any_of(loop.getBody()->getOps<MmaOp>(),
                           [&](MmaOp dot) { return dot->isBeforeInBlock(load); });
     };
+    auto miss = [&](Operation *load, StringRef why) {
+      if (!isHidden(load))
+        missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
+    };
+    SmallVector<Operation *> loads = getEarlyLoads(loop, miss);
     llvm::erase_if(loads, isHidden);
-    if (large && !isHidden(large))
-      missed(large, kAdvanceLoads)
-          << "is waited for where it is used: with other loads it takes too many registers to be "
-             "carried; load it in front of the loop, or let fewer rows be a tile";
     if (!loads.empty())
       loop = advance(loop, loads);
     deferReads(loop);

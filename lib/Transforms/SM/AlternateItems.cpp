@@ -106,11 +106,11 @@ LogicalResult mk_sm::alternateItems(PartitionOp partition) {
   Value team = TeamIndexOp::create(b, loc);
   Value ctas =
       mk::CtasOfOp::create(b, loc, b.getIndexType(), FlatSymbolRefAttr::get(role.getSymNameAttr()));
-  Value mine = arith::MulIOp::create(b, loc, team, ctas);
+  Value offset = arith::MulIOp::create(b, loc, team, ctas);
   // Both teams go around equally often, so that turns come out even.
   auto pairs = ItemsOp::create(b, loc, loop.getTotal(), /*teams=*/1, /*every=*/2);
   b.setInsertionPointToStart(&pairs.getBody().front());
-  Value item = arith::AddIOp::create(b, loc, pairs.getItem(), mine);
+  Value item = arith::AddIOp::create(b, loc, pairs.getItem(), offset);
   Value round = arith::AddIOp::create(b, loc, pairs.getRound(), team);
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item, loop.getTotal());
   auto choice = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/true);

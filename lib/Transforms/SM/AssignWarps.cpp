@@ -5,12 +5,9 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// The places of CTAs that help have no meaning in a role: its loops hand out items
-/// (verified for mk.foreach).
-static LogicalResult checkHelped(mk::RoleOp role, mk::RoleOp helper) {
-  WalkResult result = role.walk([&](Operation *op) -> WalkResult {
-    if (!isa<CtaIndexOp, ItemsOp>(op))
-      return WalkResult::advance();
+/// Items in static order are divided among a role's own CTAs (verified for mk.foreach).
+static LogicalResult verifyNotStatic(mk::RoleOp role, mk::RoleOp helper) {
+  WalkResult result = role.walk([&](ItemsOp op) -> WalkResult {
     InFlightDiagnostic diag = op->emitOpError()
                               << "has no value where CTAs of role '" << helper.getSymName()
                               << "' help role '" << role.getSymName()
@@ -124,7 +121,7 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
       if (!isFollowedBy(other, role))
         continue;
       helpers.push_back(other);
-      if (failed(checkHelped(role, other)))
+      if (failed(verifyNotStatic(role, other)))
         return failure();
     }
     syncWarps(role, helpers, needs);

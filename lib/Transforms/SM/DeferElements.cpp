@@ -23,7 +23,7 @@ public:
 private:
   /// The store that alone needs an op's result, if any.
   Operation *findOnlyStore(Operation *op);
-  bool takesBefore(Operation *op, Operation *store);
+  bool isUsedBefore(Operation *op, Operation *store);
 
   mk::KernelOp kernel;
   DenseMap<Operation *, Operation *> onlyStores;
@@ -34,7 +34,7 @@ private:
 static bool isByElements(Operation *op) {
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    elementwise = movesNothing(transpose);
+    elementwise = isThreadLocal(transpose);
   return (elementwise || isa<mk::BroadcastOp, mk::LoadOp>(op)) && op->getNumResults() == 1 &&
          isa<RankedTensorType>(op->getResult(0).getType()) && !op->use_empty() &&
          !isa<arith::ConstantOp>(op);
@@ -90,7 +90,7 @@ static mk::LoadOp findLoad(Operation *op) {
 
 // A tile of which only one op takes each element once, as a sum that goes on with it, need
 // not be there whole: with what is carried it would be two tiles in registers.
-static Operation *findOnlyTaker(Operation *op) {
+static Operation *findOnlyUser(Operation *op) {
   if (op->getNumResults() != 1 || !op->hasOneUse() ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return nullptr;
@@ -99,14 +99,14 @@ static Operation *findOnlyTaker(Operation *op) {
   if (!from || user->getBlock() != op->getBlock() || from->getBlock() != op->getBlock())
     return nullptr;
   if (isConversion(user))
-    return findOnlyTaker(user);
+    return findOnlyUser(user);
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
   return elementwise && user->getNumResults() == 1 ? user : nullptr;
 }
 
 /// A comparison whose results ops right behind it select by: each would take a register of its
 /// own, since there are few predicates, while what is compared is there anyway.
-static bool isComparisonToCome(Operation *op) {
+static bool isUsedInPlace(Operation *op) {
   if (!isa<arith::CmpFOp, arith::CmpIOp>(op) || op->use_empty() ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
@@ -124,10 +124,10 @@ static bool isComparisonToCome(Operation *op) {
 
 /// Whether an op adds to a tile that is there anyway, or the like, one that cannot be loaded as
 /// late as at the store, but at the op: its result takes the place of the tile.
-bool Deferral::takesBefore(Operation *op, Operation *store) {
+bool Deferral::isUsedBefore(Operation *op, Operation *store) {
   bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
     mk::LoadOp load = findLoad(operand.getDefiningOp());
-    return load && findOnlyTaker(load) == op && !mayWait(kernel, load, store) &&
+    return load && findOnlyUser(load) == op && !mayWait(kernel, load, store) &&
            mayWaitFor(op, load);
   });
   return takes && llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -142,22 +142,22 @@ bool Deferral::takesBefore(Operation *op, Operation *store) {
 }
 
 bool Deferral::isDeferred(Operation *op) {
-  if (isComparisonToCome(op))
+  if (isUsedInPlace(op))
     return true;
   auto load = dyn_cast<mk::LoadOp>(op);
   Operation *store = findOnlyStore(op);
-  if (store && (load ? mayWait(kernel, load, store) : !takesBefore(op, store)))
+  if (store && (load ? mayWait(kernel, load, store) : !isUsedBefore(op, store)))
     return true;
-  Operation *taker = findOnlyTaker(op);
-  if (!load || !taker)
-    return taker;
-  return mayWaitFor(taker, load) && (!store || takesBefore(taker, store));
+  Operation *user = findOnlyUser(op);
+  if (!load || !user)
+    return user;
+  return mayWaitFor(user, load) && (!store || isUsedBefore(user, store));
 }
 
 void Deferral::explain(Operation *op) {
   if (!isByElements(op))
     return;
-  if (isa<mk::LoadOp>(op) && (findOnlyStore(op) || findOnlyTaker(op))) {
+  if (isa<mk::LoadOp>(op) && (findOnlyStore(op) || findOnlyUser(op))) {
     missed(op, kDeferElements) << "is loaded whole, since what stands between it and the op that "
                                   "takes it may write it: load it right in front of that op";
     return;

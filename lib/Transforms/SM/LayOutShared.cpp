@@ -68,6 +68,17 @@ static void printMap(mk::KernelOp kernel, SharedMemoryOp memory) {
     llvm::errs() << line;
 }
 
+/// Each role that has pieces of its own gets an op that owns them.
+static void addScratch(mk::KernelOp kernel, OpBuilder &b) {
+  for (Operation *owner : getSharedOwners(kernel)) {
+    if (!isa<mk::RoleOp, mk::PrepareOp>(owner) || getSharedPieces(owner).empty())
+      continue;
+    Block &body = owner->getRegion(0).front();
+    b.setInsertionPoint(&body, llvm::find_if(body, llvm::IsaPred<PartitionOp>));
+    CreateScratchOp::create(b, owner->getLoc(), /*offsets=*/DictionaryAttr());
+  }
+}
+
 namespace {
 struct LayOutSharedPass : mk_sm::impl::LayOutSharedPassBase<LayOutSharedPass> {
   using LayOutSharedPassBase::LayOutSharedPassBase;
@@ -89,7 +100,8 @@ struct LayOutSharedPass : mk_sm::impl::LayOutSharedPassBase<LayOutSharedPass> {
   }
 
   LogicalResult layOut(mk::KernelOp kernel, SharedMemoryOp memory) {
-    Builder b(&getContext());
+    OpBuilder b(&getContext());
+    addScratch(kernel, b);
     SmallVector<Operation *> owners = getSharedOwners(kernel);
     SmallVector<NamedAttrList> offsets(owners.size());
     DenseMap<Operation *, int64_t> ends; // of the tiles of a role
@@ -111,11 +123,9 @@ struct LayOutSharedPass : mk_sm::impl::LayOutSharedPassBase<LayOutSharedPass> {
     }
     if (bytes > mk::getSm(kernel).getShared())
       return refuse(kernel, largest, bytes, tiles);
-    for (auto [owner, placed] : llvm::zip_equal(owners, offsets)) {
-      owner->removeAttr(kSharedAttr);
-      if (!placed.empty())
-        owner->setAttr(kSharedAttr, placed.getDictionary(&getContext()));
-    }
+    for (auto [owner, placed] : llvm::zip_equal(owners, offsets))
+      if (auto laidOut = dyn_cast<SharedOwner>(owner))
+        laidOut.setOffsetsAttr(placed.getDictionary(&getContext()));
     memory.setBytes(bytes);
     return success();
   }
@@ -135,7 +145,8 @@ struct LayOutSharedPass : mk_sm::impl::LayOutSharedPassBase<LayOutSharedPass> {
       if (memory)
         memory.erase();
       auto b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-      memory = SharedMemoryOp::create(b, kernel.getLoc(), /*bytes=*/0, tracks, byThreads);
+      memory = SharedMemoryOp::create(b, kernel.getLoc(), /*bytes=*/0, tracks, byThreads,
+                                      /*offsets=*/DictionaryAttr());
       if (failed(layOut(kernel, memory)))
         return failure();
     }

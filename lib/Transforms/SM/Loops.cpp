@@ -99,7 +99,8 @@ int64_t mk_sm::countRegisters(Type type) {
   return llvm::divideCeil(std::max<int64_t>(elements, 1) * std::max<int64_t>(bits, 8), 32);
 }
 
-SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large) {
+SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop,
+                                              function_ref<void(Operation *, StringRef)> giveUp) {
   SmallVector<Operation *> loads;
   int64_t registers = 0, most = mk::getSm(loop).getRegisters().getReserve().getEarly();
   for (Operation &op : *loop.getBody()) {
@@ -109,19 +110,22 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
     // What the loop only carries on is for a later iteration already.
     bool used = llvm::any_of(
         op.getUsers(), [&](Operation *user) { return user != loop.getBody()->getTerminator(); });
+    if (!source || !used)
+      continue;
     llvm::SetVector<Operation *> slice;
-    if (!source || !used || !mk::isNeverWritten(source) ||
-        !llvm::all_of(op.getOperands(),
-                      [&](Value operand) { return addScalars(operand, loop, slice); }))
-      continue;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (registers + more > most) {
-      if (large)
-        *large = &op;
-      continue;
+    if (!mk::isNeverWritten(source)) {
+      giveUp(&op, "its buffer may be written meanwhile; load it in front of the loop");
+    } else if (!llvm::all_of(op.getOperands(),
+                             [&](Value operand) { return addScalars(operand, loop, slice); })) {
+      giveUp(&op, "its place does not follow from the iteration alone; compute it from that");
+    } else if (registers + more > most) {
+      giveUp(&op, "with other loads it takes too many registers to be carried; load it in front of "
+                  "the loop, or let fewer rows be a tile");
+    } else {
+      registers += more;
+      loads.push_back(&op);
     }
-    registers += more;
-    loads.push_back(&op);
   }
   return loads;
 }

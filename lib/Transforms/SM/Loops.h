@@ -29,14 +29,15 @@ scf::IfOp branchOnIterations(OpBuilder &b, scf::ForOp loop);
 int64_t countRegisters(Type type);
 /// Loads of the loop's body that an iteration can do for one behind it: of numbers and of
 /// fragments of few registers, out of what no kernel writes, from places that follow from the
-/// iteration alone. `large` gets a load that would be one of them but for its registers.
-SmallVector<Operation *> getEarlyLoads(scf::ForOp loop, Operation **large = nullptr);
+/// iteration alone. `giveUp` gets each other one, and why it is none of them.
+SmallVector<Operation *> getEarlyLoads(scf::ForOp loop,
+                                       function_ref<void(Operation *, StringRef)> giveUp);
 /// What loads that getEarlyLoads gave give in an iteration of the loop; with them is cloned what
 /// their places are computed from.
 SmallVector<Value> loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
                              Value iteration);
 
-/// The same for several iterations, one behind the other; zeros and no load where `condition` is
+/// The same for several iterations, in sequence; zeros and no load where `condition` is
 /// false.
 SmallVector<Value> loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,
                                ArrayRef<Operation *> loads, ValueRange iterations);

@@ -12,23 +12,13 @@ using namespace mlir::mk_sm;
 /// Peers of each op where one is not enough: as many as never spill.
 static constexpr uint64_t kPeersOfSeveral = MulticastOp::kMostPeers - 1;
 
-/// The only op of the loop's body that has effects, if that is a put.
-static mk::PutOp getOnlyPut(scf::ForOp loop) {
-  mk::PutOp put;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isPure(&op))
-      continue;
-    if (put || !isa<mk::PutOp>(op))
-      return {};
-    put = cast<mk::PutOp>(op);
-  }
-  return put;
-}
-
 /// Why the loop's puts cannot be one; empty if they can.
 static StringRef getObstacle(scf::ForOp loop, mk::PutOp put) {
   if (StringRef obstacle = MulticastOp::getObstacle(put); !obstacle.empty())
     return obstacle;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (&op != put && !isPure(&op))
+      return "stands in a loop beside another op that has an effect";
   for (OpOperand &operand : put->getOpOperands())
     if (&operand != &put.getPeerMutable() && !loop.isDefinedOutsideOfLoop(operand.get()))
       return "has another source, place or signal for each peer";
@@ -59,21 +49,22 @@ static void merge(scf::ForOp loop, mk::PutOp put) {
   uint64_t groups = trips > MulticastOp::kMostPeers ? llvm::divideCeil(trips, kPeersOfSeveral) : 1;
   for (uint64_t group = 0, first = 0; group != groups; ++group) {
     uint64_t next = (group + 1) * trips / groups;
-    ArrayRef<Value> its = ArrayRef(peers).slice(first, next - first);
+    ArrayRef<Value> members = ArrayRef(peers).slice(first, next - first);
     first = next;
     OpBuilder::InsertionGuard guard(b);
-    if (its.size() > 1) {
-      auto op = MulticastOp::create(b, loc, its.drop_front());
+    if (members.size() > 1) {
+      auto op = MulticastOp::create(b, loc, members.drop_front());
       b.createBlock(&op.getBody());
     }
     auto fresh = cast<mk::PutOp>(b.clone(*put));
-    fresh.getPeerMutable().assign(its.front());
+    fresh.getPeerMutable().assign(members.front());
   }
   loop.erase();
 }
 
 void mk_sm::mergePuts(scf::ForOp loop) {
-  mk::PutOp put = getOnlyPut(loop);
+  auto puts = loop.getOps<mk::PutOp>();
+  mk::PutOp put = puts.empty() ? mk::PutOp() : *puts.begin();
   if (!put || loop.isDefinedOutsideOfLoop(put.getPeer()))
     return;
   if (StringRef obstacle = getObstacle(loop, put); !obstacle.empty()) {

@@ -173,8 +173,11 @@ static bool isWorkedOn(MmaOp dot) {
 bool Pairing::analyse() {
   SmallVector<MmaOp> dots(body->getOps<MmaOp>());
   auto found = llvm::find_if(dots, isWorkedOn);
-  if (found == dots.end() || getConstantIntValue(loop.getStep()) != 1)
+  if (found == dots.end())
     return false;
+  if (getConstantIntValue(loop.getStep()) != 1)
+    return giveUp(*found, "is waited for before its result is used: its loop does not count by "
+                          "one; count by one, and multiply");
   if (dots.size() > 1)
     return giveUp(*found, "is waited for before its result is used: its loop has several dots, "
                           "of which none runs beside another one; use a loop for each");
@@ -183,7 +186,9 @@ bool Pairing::analyse() {
   wait = getFullWait(dot.getResult(), result);
   if (!analyseOps())
     return false;
-  loads = getEarlyLoads(loop);
+  loads = getEarlyLoads(loop, [](Operation *load, StringRef why) {
+    missed(load, kPairDots) << "does not go with the dot, and is waited for: " << why.str();
+  });
   return fitsRegisters();
 }
 

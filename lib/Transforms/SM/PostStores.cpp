@@ -93,7 +93,7 @@ static StoreOp mergeRanks(scf::ForOp loop) {
   return store;
 }
 
-/// Whether an item stores several tiles one behind the other, of which the sender has room for one:
+/// Whether an item stores several tiles in sequence, of which the sender has room for one:
 /// in a loop that does nothing for products.
 static bool isRepeated(StoreOp store) {
   for (Operation *op = store->getParentOp(); !isa<PartitionOp>(op); op = op->getParentOp())
@@ -124,8 +124,8 @@ static void post(StoreOp store) {
   }
   if (isRepeated(store)) {
     missed(store, kPostStores)
-        << "is sent by the consumer, which waits for the link: an item stores several tiles one "
-           "behind the other, of which the sender takes one: store one at known ranks in a loop "
+        << "is sent by the consumer, which waits for the link: an item stores several tiles in "
+           "sequence, of which the sender takes one: store one at known ranks in a loop "
            "that does nothing else";
     return;
   }

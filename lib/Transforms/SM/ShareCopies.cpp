@@ -65,11 +65,11 @@ static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluste
         auto acquire = dyn_cast<AcquireOp>(user);
         if (!acquire)
           continue;
-        alike &= uniformity.isReachedAlike(acquire);
+        alike &= uniformity.isReachedUniformly(acquire);
         for (Operation *use : acquire.getSlot().getUsers())
           if (auto copy = dyn_cast<CopyOp>(use);
               copy && !copy.isByElements() && hasParts(copy, group.size) &&
-              uniformity.isReachedAlike(copy) && isSame(copy, uniformity))
+              uniformity.isReachedUniformly(copy) && isSame(copy, uniformity))
             copies.push_back(copy);
       }
       if (alike)
@@ -84,7 +84,7 @@ static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluste
 /// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything
 /// behind that: each does so in front of it, in its only item. What they need until then does not
 /// depend on who waits already, since all copies in front of the wait have been asked for by then.
-static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
+static bool isSignaledBefore(mk::WaitOp wait, int64_t ctas) {
   auto items = wait->getParentOfType<ItemsOp>();
   if (!items || getConstantIntValue(items.getTotal()).value_or(ctas + 1) > ctas)
     return false;
@@ -100,13 +100,13 @@ static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
 /// cluster, which would wait for slots that this one does not release.
 static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
   return holds<PopOp>(role) ||
-         holdsAny(role, [&](mk::WaitOp wait) { return !isToldBefore(wait, ctas); });
+         holdsAny(role, [&](mk::WaitOp wait) { return !isSignaledBefore(wait, ctas); });
 }
 
 /// The most items that CTAs of the kernel's only role have together, where each has one at most;
 /// null if that is not known.
 static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
-  if (roles.size() != 1 || holds<CtaIndexOp>(roles.front()) || holds<TicketOp>(roles.front()))
+  if (roles.size() != 1 || holds<TicketOp>(roles.front()))
     return std::nullopt;
   int64_t most = 0;
   WalkResult known = mk::RoleOp(roles.front()).walk([&](ItemsOp items) {
@@ -154,7 +154,7 @@ static void explain(mk::RoleOp role, int64_t size, ArrayRef<int64_t> counts) {
   Uniformity uniformity({size, 1}, size, ctas);
   for (CopyOp copy : copies) {
     int64_t rows = copy.getTileType().getShape().end()[-2];
-    if (!uniformity.isReachedAlike(copy))
+    if (!uniformity.isReachedUniformly(copy))
       missed(copy, kShareCopies) << remark::add(
           "may be reached by {0} CTAs side by side unequally often: have a multiple of {0} items, "
           "with loops and branches that do not depend on which",

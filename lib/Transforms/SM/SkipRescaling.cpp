@@ -16,8 +16,16 @@ static constexpr StringRef kSkipRescaling = "mk-sm-skip-rescaling";
 
 void mk_sm::skipRescaling(arith::MulFOp op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop || !getRowFactors(op) || !llvm::is_contained(loop.getYieldedValues(), op.getResult()))
+  auto isCarried = [&](Value value) { return llvm::is_contained(loop.getRegionIterArgs(), value); };
+  if (!loop || !getRowFactors(op))
     return;
+  if (!llvm::is_contained(loop.getYieldedValues(), op.getResult())) {
+    if (llvm::any_of(op->getOperands(), isCarried))
+      missed(op, kSkipRescaling)
+          << "multiplies in each iteration: what it gives is used there, and "
+             "only what the loop carries on as it is may be left out";
+    return;
+  }
   int64_t least = mk::getSm(op).getThresholds().getGuardedElements();
   int64_t count = getNumElements(cast<RankedTensorType>(op.getType()));
   if (count < least) {

@@ -44,8 +44,7 @@ bool Uniformity::compute(Value value) {
     return arg && arg.getOwner() == &kernel.getBody().front() &&
            kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, InitialItemOp>(op) && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op) && all();
+  return !isa<InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) && all();
 }
 
 /// The numbers of a group are m * step * size + r + step * i with r < step, where i is the place in
@@ -63,8 +62,6 @@ std::optional<int64_t> Uniformity::getStep(Value value) {
                                                                  : std::nullopt;
   }
   Operation *op = value.getDefiningOp();
-  if (isa<CtaIndexOp>(op))
-    return group.stride;
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
     std::optional<int64_t> step = getStep(op->getOperand(0));
     std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
@@ -110,7 +107,7 @@ bool Uniformity::isUniform(Operation *op) {
          isUniform(loop.getStep());
 }
 
-bool Uniformity::isReachedAlike(Operation *op) {
+bool Uniformity::isReachedUniformly(Operation *op) {
   for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
     if (!isUniform(up))
       return false;

@@ -21,7 +21,7 @@ public:
   /// they come to `op` equally often.
   bool isUniform(Operation *op);
   /// Whether they come to `op` equally often.
-  bool isReachedAlike(Operation *op);
+  bool isReachedUniformly(Operation *op);
 
 private:
   bool compute(Value value);

@@ -47,8 +47,12 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     mk::SmAttr sm = mk::getSm(kernel);
     int64_t cheapOps = sm.getThresholds().getCheapOps();
     kernel.walk([&](mk::StoreOp store) {
-      if (isExpensive(store.getTile(), cheapOps))
-        store->setAttr(kMaterializeAttr, UnitAttr::get(&getContext()));
+      if (!isExpensive(store.getTile(), cheapOps))
+        return;
+      store->setAttr(kMaterializeAttr, UnitAttr::get(&getContext()));
+      passed(store, kUnrollStores)
+          << remark::add("computes its tile once, by {0} deferred ops, and not in each of its ways",
+                         getDeferred(store.getTile()).size());
     });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });
@@ -66,7 +70,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
         unrolls = count <= most || isExpensive(store.getTile(), cheapOps);
       store.setUnrolled(unrolls);
       if (unrolls)
-        passed(store, kUnrollStores) << remark::add("stores {0} parts one behind the other", count);
+        passed(store, kUnrollStores) << remark::add("stores {0} parts in sequence", count);
       else if (stores.size() > 1)
         missed(store, kUnrollStores)
             << remark::add("stores {0} parts in a loop: the kernel has {1} stores, and would grow",

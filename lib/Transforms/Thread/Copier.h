@@ -55,7 +55,7 @@ private:
   Value isDense();
   Value exists(Value row);
   Value hasMisalignedRows();
-  void bringPieces(int64_t unit, bool whole);
+  void fetchPieces(int64_t unit, bool whole);
   Value loadEnd(Value chunk, Value first);
   void shiftRows(function_ref<void()> arrive);
   Value isIncomplete(Value row, Value byte);

@@ -47,7 +47,7 @@ Value Copier::hasMisalignedRows() {
 
 /// In pieces of `unit` bytes, of as many rows at once as the lanes suffice for. `whole`: there
 /// is nothing to test.
-void Copier::bringPieces(int64_t unit, bool whole) {
+void Copier::fetchPieces(int64_t unit, bool whole) {
   int64_t lanes = chunkBytes / unit, together = 32 / lanes;
   Value at = shl(e, and_(e, lane, lanes - 1), llvm::Log2_64(unit));
   Value first = add(e, shl(e, warp, 2), shr(e, lane, llvm::Log2_64(lanes)));
@@ -106,13 +106,13 @@ void Copier::start() {
       whole = and_(e, whole, eq(e, or_(e, request.rowsFrom, request.bytesFrom), 0));
       whole = and_(e, whole, uge(e, toWord(e, request.base), request.start));
       ifThenElse(
-          e, whole, [&] { bringPieces(4, true); }, [&] { bringPieces(4, false); });
+          e, whole, [&] { fetchPieces(4, true); }, [&] { fetchPieces(4, false); });
     };
     ifThenElse(
-        e, isAligned(16), [&] { bringPieces(16, false); },
+        e, isAligned(16), [&] { fetchPieces(16, false); },
         [&] {
           ifThenElse(
-              e, isAligned(8), [&] { bringPieces(8, false); }, inWords);
+              e, isAligned(8), [&] { fetchPieces(8, false); }, inWords);
         });
   });
 }
@@ -221,8 +221,8 @@ Value Copier::isIncomplete(Value row, Value byte) {
   // The end of the last row: a word of it, when shifted, may be in two pieces.
   Value isLast = eq(e, add(e, row, 1), request.rowsLeft);
   isLast = and_(e, isLast, sgt(e, add(e, byte, 16 + 4), request.bytesLeft));
-  Value some = and_(e, and_(e, exists(row), slt(e, byte, request.bytesLeft)), or_(e, cut, isLast));
-  return or_(e, or_(e, some, slt(e, byte, request.bytesFrom)), xor_(e, isDense(), e.cbool(true)));
+  Value isCut = and_(e, and_(e, exists(row), slt(e, byte, request.bytesLeft)), or_(e, cut, isLast));
+  return or_(e, or_(e, isCut, slt(e, byte, request.bytesFrom)), xor_(e, isDense(), e.cbool(true)));
 }
 
 /// i1: some piece may be.

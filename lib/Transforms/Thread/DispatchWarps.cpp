@@ -36,17 +36,17 @@ static int64_t findLowest(ByWarpsOp op) {
 
 static void branchOnWarp(ByWarpsOp op, Emitter &e) {
   int64_t first = op.getFirst(), last = op.getLast();
-  Value mine;
+  Value isMember;
   if (first == last)
-    mine = eq(e, op.getWarp(), first);
+    isMember = eq(e, op.getWarp(), first);
   else if (first <= findLowest(op))
-    mine = ult(e, op.getWarp(), last + 1);
+    isMember = ult(e, op.getWarp(), last + 1);
   else
-    mine = ult(e, sub(e, op.getWarp(), first), last - first + 1);
+    isMember = ult(e, sub(e, op.getWarp(), first), last - first + 1);
   if (op.getOtherwise().empty())
-    return ifThen(e, mine, [&] { moveRegion(op.getBody(), e); });
+    return ifThen(e, isMember, [&] { moveRegion(op.getBody(), e); });
   ifThenElse(
-      e, mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
+      e, isMember, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
 }
 
 static void branchOnCta(ByCtasOp op, Emitter &e) {

@@ -1,6 +1,6 @@
 //===- ExpandAccesses.cpp - Elements of a thread in memory ----------------===//
 //
-// Elements that a thread holds one behind the other in a row are moved together where the op says
+// Adjacent elements that a thread holds of a row are moved together where the op says
 // so; else each by itself.
 //
 //===----------------------------------------------------------------------===//
@@ -128,7 +128,7 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
 static void copyInElements(CopyElementsOp op, Emitter &e) {
   constexpr int64_t kLanes = 32;
   int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
-  auto bring = [&](int64_t first) {
+  auto fetch = [&](int64_t first) {
     Value index = add(e, resize(e, op.getLane(), e.i64), first);
     Value exists = and_(e, slt(e, index, op.getLimit()), sge(e, add(e, index, op.getOffset()), 0));
     Value from = add(e, op.getStart(), mul(e, index, op.getStride()));
@@ -139,9 +139,9 @@ static void copyInElements(CopyElementsOp op, Emitter &e) {
   };
   for (int64_t first = 0; first < count; first += kLanes)
     if (count - first >= kLanes)
-      bring(first);
+      fetch(first);
     else
-      ifThen(e, slt(e, op.getLane(), count - first), [&] { bring(first); });
+      ifThen(e, slt(e, op.getLane(), count - first), [&] { fetch(first); });
   NVVM::CpAsyncMBarrierArriveOp::create(e, toPointer(e, op.getBarrier()));
   // Before one of them says that nothing more will be copied.
   SyncWarpOp::create(e);

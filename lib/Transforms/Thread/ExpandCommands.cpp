@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 
 static Value findNetwork(Emitter &e) {
-  return launchFieldHere(e, offsetof(mk_gpu_launch, network));
+  return readLaunchField(e, offsetof(mk_gpu_launch, network));
 }
 
 static void placeCommand(CommandOp op, Emitter &e) {
@@ -56,7 +56,7 @@ static void placeCommand(CommandOp op, Emitter &e) {
     StoreCommandOp::create(e, low, high, add(e, at, offset));
   };
   // The wait may have been given up.
-  ifFine(e, [&] {
+  unlessFailed(e, [&] {
     write(0, join(word, channel), join(op.getBytes(), lap));
     write(offsetof(mk_command, src_and_slot_lo),
           withSlot(op.getSource(), and_(e, op.getSlot(), 0xffff)), last);
@@ -93,8 +93,8 @@ static void awaitCommands(AwaitCommandsOp op, Emitter &e) {
 }
 
 void mk_thread::expandCommands(ModuleOp module) {
-  expandEach<CommandOp>(module,
-                        [](CommandOp op, Emitter &e) { ifFine(e, [&] { placeCommand(op, e); }); });
+  expandEach<CommandOp>(
+      module, [](CommandOp op, Emitter &e) { unlessFailed(e, [&] { placeCommand(op, e); }); });
   expandEach<CountCommandsOp>(module, countCommands);
   expandEach<AwaitCommandsOp>(module, awaitCommands);
 }

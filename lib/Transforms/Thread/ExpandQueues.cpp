@@ -53,9 +53,9 @@ static void pushRecord(PushRecordOp op, Emitter &e) {
       Value flag = add(e, readParam(e, at + abi::kQueueReady), shl(e, entry, 2));
       StoreAtomicOp::create(e, MemOrder::Release, MemScope::Gpu, add(e, op.getEpoch(), 1), flag);
     };
-    op.getReport() ? ifFine(e, write) : write();
+    op.getReport() ? unlessFailed(e, write) : write();
   };
-  ifFine(e, append);
+  unlessFailed(e, append);
 }
 
 static SmallVector<Value> agreeOnFailure(AgreeOnFailureOp op, Emitter &e) {

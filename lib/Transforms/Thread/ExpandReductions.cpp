@@ -69,13 +69,13 @@ static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   Exchange room(e, *op.getRoom(), op.getBarrier());
   Places places(e, op.getTo(), op.getThread());
   room.meet();
-  Value mine = ult(e, and_(e, op.getThread(), 31), 4);
+  Value isWriter = ult(e, and_(e, op.getThread(), 31), 4);
   Value warp = shr(e, op.getThread(), 5);
   SmallVector<Value> addresses;
   for (auto [i, value] : llvm::enumerate(result)) {
     Value column = places.number(places.at(i));
     addresses.push_back(add(e, room.start(), mul(e, column, size)));
-    room.store(mine, add(e, addresses.back(), mul(e, warp, columns * size)), value);
+    room.store(isWriter, add(e, addresses.back(), mul(e, warp, columns * size)), value);
   }
   room.meet();
   for (auto [value, address] : llvm::zip(result, addresses)) {

@@ -46,13 +46,13 @@ struct Runs {
 static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
   int64_t rank = op.getSizes().size(), listed = op.getListed();
   // From the last dimension on, as long as nothing lies between.
-  Value joined = e.cbool(true), some = e.cbool(true);
+  Value joined = e.cbool(true), nonEmpty = e.cbool(true);
   Value run = e.c64(op.getElement().getIntOrFloatBitWidth() / 8), count = e.c32(1);
   SmallVector<Value> places(rank);
   Value bits = or_(e, op.getSource(), op.getDest());
   for (int64_t d = rank - 1; d >= 0; --d) {
     Value size = op.getSizes()[d], from = op.getFrom()[d], to = op.getTo()[d];
-    some = and_(e, some, sgt(e, size, 0));
+    nonEmpty = and_(e, nonEmpty, sgt(e, size, 0));
     if (d < listed) {
       joined = e.cbool(false);
     } else {
@@ -65,7 +65,7 @@ static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
     places[d] = select(e, joined, e.c32(1), resize(e, size, e.i32));
     count = mul(e, count, places[d]);
   }
-  count = select(e, some, count, e.c32(0));
+  count = select(e, nonEmpty, count, e.c32(0));
   Value aligned = eq(e, and_(e, or_(e, bits, run), 15), 0);
   SmallVector<Value> results{count, run, aligned};
   llvm::append_range(results, places);
@@ -183,7 +183,7 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
     Value from = add(e, source, own), to = add(e, dest, own);
     auto copy = [&](Value batch, bool whole) {
       Value offset = shl(e, resize(e, batch, e.i64), 4);
-      Value at = add(e, from, offset), there = add(e, to, offset);
+      Value at = add(e, from, offset), target = add(e, to, offset);
       SmallVector<SmallVector<Value>> values(inBatch);
       SmallVector<Value> isIn(inBatch);
       for (int64_t i = 0; i != inBatch; ++i) {
@@ -197,9 +197,9 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
         for (int64_t i = 0; i != inBatch; ++i)
           StoreOp::create(e, values[i], add(e, to, 32 * kUnit * i), kUnit, isIn[i]);
       };
-      store(there);
+      store(target);
       for (Value distance : others)
-        store(add(e, there, distance));
+        store(add(e, target, distance));
     };
     Value whole = and_(e, units, -step);
     forRange(e, e.c32(0), whole, e.c32(step), [&](Value batch) { copy(batch, /*whole=*/true); });
@@ -295,6 +295,6 @@ static void sendRuns(SendRunsOp op, Emitter &e) {
 void mk_thread::expandRuns(ModuleOp module) {
   replaceEach<PlanRunsOp>(module, planRuns);
   replaceEach<CopyRunsOp>(module, copyRuns);
-  expandEach<SendRunsOp>(module,
-                         [](SendRunsOp op, Emitter &e) { ifFine(e, [&] { sendRuns(op, e); }); });
+  expandEach<SendRunsOp>(
+      module, [](SendRunsOp op, Emitter &e) { unlessFailed(e, [&] { sendRuns(op, e); }); });
 }

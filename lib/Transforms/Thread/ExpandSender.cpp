@@ -92,10 +92,10 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   auto send = [&](Value i) {
     Value peer = LoadSharedOp::create(e, e.i32, add(e, at, mul(e, i, 4)), kPeers);
     Value number = add(e, e.c64(tile.getMap()), resize(e, peer, e.i64));
-    Value map = add(e, launchFieldHere(e, offsetof(mk_gpu_launch, peer_maps)),
+    Value map = add(e, readLaunchField(e, offsetof(mk_gpu_launch, peer_maps)),
                     mul(e, number, MK_GPU_TENSOR_MAP_BYTES));
     Value isAway = ne(e, peer, own);
-    // Piece by piece, the parts of all warpgroups one behind the other.
+    // Piece by piece, the parts of all warpgroups in sequence.
     forRange(e, all, [&](Value k) {
       ifThen(e, isAway, [&] {
         napUntil(e, at, read(e, next, e.i32));

@@ -26,25 +26,25 @@ static void sendSignal(RaiseOp op, Emitter &e) {
                       e.c32(0), slot, std::min(left, most), *op.getReport(), op.getSpanAttr());
 }
 
-static Value addressHere(Emitter &e, int64_t array, Value element) {
+static Value localAddress(Emitter &e, int64_t array, Value element) {
   return add(e, readParam(e, array), shl(e, element, 2));
 }
 
 /// At a peer whose memory, at `heap`, links reach.
-static Value addressThere(Emitter &e, int64_t array, Value element, Value heap) {
-  return add(e, sub(e, addressHere(e, array, element), heapOf(e, ownRank(e))), heap);
+static Value remoteAddress(Emitter &e, int64_t array, Value element, Value heap) {
+  return add(e, sub(e, localAddress(e, array, element), heapOf(e, ownRank(e))), heap);
 }
 
 static void raise(RaiseOp op, Emitter &e) {
   auto reach = [&](Value address) {
     MemOrder order = op.getRelaxed() ? MemOrder::Relaxed : MemOrder::Release;
-    ifFine(e,
-           [&] { ReduceAddOp::create(e, order, op.getScope(), address, e.c32(op.getAmount())); });
+    unlessFailed(
+        e, [&] { ReduceAddOp::create(e, order, op.getScope(), address, e.c32(op.getAmount())); });
   };
   if (!op.getPeer())
-    return reach(addressHere(e, op.getArray(), op.getElement()));
+    return reach(localAddress(e, op.getArray(), op.getElement()));
   Value heap = heapOf(e, op.getPeer());
-  auto across = [&] { reach(addressThere(e, op.getArray(), op.getElement(), heap)); };
+  auto across = [&] { reach(remoteAddress(e, op.getArray(), op.getElement(), heap)); };
   if (!op.getCta())
     return across();
   ifThenElse(e, ne(e, heap, 0), across, [&] { sendSignal(op, e); });
@@ -72,11 +72,11 @@ static void raiseTogether(SmallVector<RaiseOp> raises, FenceOp fence, Emitter &e
   e.setLoc(fence.getLoc());
   e.setInsertionPoint(fence);
   SmallVector<Value> addresses = llvm::map_to_vector(raises, [&](RaiseOp op) {
-    return op.getPeer() ? addressThere(e, op.getArray(), op.getElement(), heapOf(e, op.getPeer()))
-                        : addressHere(e, op.getArray(), op.getElement());
+    return op.getPeer() ? remoteAddress(e, op.getArray(), op.getElement(), heapOf(e, op.getPeer()))
+                        : localAddress(e, op.getArray(), op.getElement());
   });
   e.setInsertionPoint(raises.back());
-  ifFine(e, [&] {
+  unlessFailed(e, [&] {
     for (auto [op, address] : llvm::zip(raises, addresses))
       ReduceAddOp::create(e, MemOrder::Relaxed, op.getScope(), address, e.c32(op.getAmount()));
   });
@@ -115,7 +115,7 @@ static void notifyPeers(NotifyPeersOp op, Emitter &e) {
   }
   SmallVector<Value> addresses;
   for (int64_t step = 1; step < ranks; ++step)
-    addresses.push_back(addressThere(e, op.getArray(), me, heapOf(e, peerAt(e.c64(step)))));
+    addresses.push_back(remoteAddress(e, op.getArray(), me, heapOf(e, peerAt(e.c64(step)))));
   FenceOp::create(e, MemScope::Sys);
   ifThen(e, goesOn, [&] {
     for (Value address : addresses)

@@ -26,6 +26,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDTURNSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
 #define GEN_PASS_DEF_STAGEFRAGMENTSPASS
+#define GEN_PASS_DEF_VERIFYEXPANDEDPASS
 #include "mkernel/Transforms/Thread/Passes.h.inc"
 } // namespace mlir::mk_thread
 
@@ -54,4 +55,5 @@ template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::ex
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;
 template struct FunctionPass<mk_thread::impl::StageFragmentsPassBase, mk_thread::stageFragments>;
+template struct FunctionPass<mk_thread::impl::VerifyExpandedPassBase, mk_thread::verifyExpanded>;
 } // namespace mlir::mk

@@ -6,7 +6,7 @@
 // do.
 //
 //===----------------------------------------------------------------------===//
-#include "ElementTaker.h"
+#include "ElementEvaluator.h"
 #include "mkernel/Dialect/SM/SM.h"
 
 namespace mlir::mk_thread {
@@ -21,7 +21,7 @@ namespace {
 class Unroller {
 public:
   Unroller(KernelOp kernel, Emitter &e)
-      : thresholds(mk::getSm(kernel).getThresholds()), e(e), taker(e, fragments) {}
+      : thresholds(mk::getSm(kernel).getThresholds()), e(e), evaluator(e, fragments) {}
 
   void unroll(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -45,8 +45,8 @@ private:
   bool visit(Operation *op);
   /// All elements, computed here if nobody has asked for them.
   ArrayRef<Value> getAll(Value tile) {
-    if (taker.getDemanded(tile))
-      fragments[tile] = ElementTaker(e, fragments).takeAll(tile);
+    if (evaluator.getDemanded(tile))
+      fragments[tile] = ElementEvaluator(e, fragments).evaluateAll(tile);
     return fragments[tile];
   }
   SmallVector<Value> compute(Operation *op);
@@ -54,7 +54,7 @@ private:
   mk::ThresholdsAttr thresholds;
   Emitter &e;
   Fragments fragments;
-  ElementTaker taker; // of elements that are taken one by one
+  ElementEvaluator evaluator; // of elements that are taken one by one
   SmallVector<Operation *> dead;
 };
 } // namespace
@@ -62,13 +62,13 @@ private:
 SmallVector<Value> Unroller::compute(Operation *op) {
   bool takes = false, reloads = false;
   for (Value operand : op->getOperands()) {
-    Operation *demanded = taker.getDemanded(operand);
+    Operation *demanded = evaluator.getDemanded(operand);
     takes |= demanded && !isa<arith::CmpFOp, arith::CmpIOp>(demanded);
     reloads |= isa_and_nonnull<ReloadElementsOp>(demanded);
   }
   int64_t n = mk_sm::getNumElements(getTile(op->getResult(0)));
   int64_t part = reloads ? thresholds.getGroupedElements() : thresholds.getLoadedElements();
-  ElementTaker own(e, fragments);
+  ElementEvaluator own(e, fragments);
   SmallVector<Value> made;
   for (int64_t first = 0; first < n; first += part) {
     // Loads that have waited for this, some at a time.
@@ -77,7 +77,7 @@ SmallVector<Value> Unroller::compute(Operation *op) {
       for (Value operand : op->getOperands())
         own.load(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
     for (int64_t i = first; i < end; ++i)
-      made.push_back(own.take(op, op->getResult(0), i));
+      made.push_back(own.evaluate(op, op->getResult(0), i));
     // Or LLVM would take all of them at the end, and what was loaded would stay.
     auto latest = MutableArrayRef(made).drop_front(first);
     if (takes && (latest[0].getType().isF32() || latest[0].getType().isInteger(32)))
@@ -96,15 +96,15 @@ bool Unroller::visit(Operation *op) {
     Type element = getRegisterType(take.getFragment().getType().getElementType());
     SmallVector<Value> taken;
     if (auto which = take.getWhich())
-      taken =
-          llvm::map_to_vector(*which, [&](int32_t i) { return taker.take(take.getFragment(), i); });
+      taken = llvm::map_to_vector(
+          *which, [&](int32_t i) { return evaluator.evaluate(take.getFragment(), i); });
     else
       llvm::append_range(taken, getAll(take.getFragment()));
     take->replaceAllUsesWith(isPacked(take.getElements(), element) ? pack(e, taken) : taken);
     return true;
   }
   if (auto ahead = dyn_cast<LoadAheadOp>(op)) {
-    taker.load(ahead.getFragment(), SmallVector<unsigned>(ahead.getWhich()));
+    evaluator.load(ahead.getFragment(), SmallVector<unsigned>(ahead.getWhich()));
     return true;
   }
   if (isa<OnDemandOp>(op))

@@ -85,7 +85,7 @@ void ItemBuilder::raster(Value t) {
 }
 
 /// The last dimension descends and is the slowest, the first is the fastest; with
-/// groups of the first dimension, that in each group, one behind the other.
+/// groups of the first dimension, that in each group, in sequence.
 void ItemBuilder::longestFirst(Value t) {
   unsigned last = indices.size() - 1;
   Value size = space.bounds[0], begin;

@@ -1,6 +1,6 @@
 // RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
 
-// A thread has 4 elements that lie one behind the other. They go together where addresses
+// A thread has 4 adjacent elements of a row. They go together where addresses
 // allow it, else one by one. What has waited for the store is computed once, in front of
 // both ways.
 

@@ -12,6 +12,6 @@ mk_thread.kernel @two threads(128) cluster(1) params(512) shared(4096)
 
 mk_thread.kernel @unexpanded threads(384) cluster(1) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
-  // expected-error @+1 {{is no instruction, it stands for several steps; run the passes that expand ops of the thread level (mk-thread-*) first}}
+  // expected-error @+1 {{is no instruction, it stands for several steps; run mk-thread-expand}}
   mk_thread.take_turn first(8) words []
 }

@@ -29,7 +29,6 @@ mk.kernel @attend on @mesh dims(uniform H, uniform S) (
   %c128 = arith.constant 128 : index
   %row_tiles = arith.ceildivui %S, %c128 : index
   %total = arith.muli %row_tiles, %H : index
-  %ctas = mk.ctas @attend
 
   mk.role @attend ctas(rest) {
     %qs = mk_sm.create_ring : !mk_sm.ring<1, tensor<128x128xbf16>>
@@ -38,8 +37,7 @@ mk.kernel @attend on @mesh dims(uniform H, uniform S) (
     %out = mk_sm.create_staging : !mk_sm.staging<1>
 
     mk_sm.partition producer warps(1) registers(24) {
-      %cta = mk_sm.cta_index
-      scf.for %t = %cta to %total step %ctas {
+      mk_sm.items (%t) round(%round) of %total {
         %h = arith.divsi %t, %row_tiles : index
         %m = arith.remsi %t, %row_tiles : index
         %row = arith.muli %m, %c128 : index
@@ -59,12 +57,11 @@ mk.kernel @attend on @mesh dims(uniform H, uniform S) (
     }
 
     mk_sm.partition consumer warps(8) registers(240) {
-      %cta = mk_sm.cta_index
       %zero = arith.constant dense<0.0> : tensor<128x128xf32, #acc>
       %zero_l = arith.constant dense<0.0> : tensor<128xf32, #row>
       %ninf_m = arith.constant dense<0xFF800000> : tensor<128xf32, #row>
       %ninf = arith.constant 0xFF800000 : f32
-      scf.for %t = %cta to %total step %ctas {
+      mk_sm.items (%t) round(%round) of %total {
         %h = arith.divsi %t, %row_tiles : index
         %m = arith.remsi %t, %row_tiles : index
         %row = arith.muli %m, %c128 : index

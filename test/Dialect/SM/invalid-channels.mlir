@@ -290,7 +290,7 @@ mk.kernel @shared on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 3 CTAs: a cluster has 1, 2, 4 or 8}}
+      // expected-error @+1 {{is shared by 3 CTAs: a cluster of sm_90a has a power of two of CTAs, up to 8}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(3) : memref<64x64xbf16>, !slot
     }
   }
@@ -308,8 +308,26 @@ mk.kernel @strided on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 4 CTAs that are 4 apart: use 2 or more that are 1, 2 or 4 apart, in a cluster of 8}}
+      // expected-error @+1 {{is shared by 4 CTAs that are 4 apart: a cluster of sm_90a has a power of two of CTAs, up to 8}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(4 stride 4) : memref<64x64xbf16>, !slot
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.kernel @alone on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      %s = mk_sm.acquire %ring : !ring -> !slot
+      // expected-error @+1 {{is shared by 1 CTA that is 4 apart: leave stride out}}
+      mk_sm.copy %a[%c0, %c0] to %s[0] shared(1 stride 4) : memref<64x64xbf16>, !slot
     }
   }
 }

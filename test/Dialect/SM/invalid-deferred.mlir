@@ -88,3 +88,39 @@ mk.kernel @rescaling on @mesh (out %c : memref<64x64xf32> [64, 64]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  // expected-error @+1 {{has false for mk_sm.deferred, which takes no value: write the name alone}}
+  %y = arith.addf %x, %x {mk_sm.deferred = false} : tensor<64x64xf32, #acc>
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  // expected-error @+1 {{has 17 : i64 for mk_sm.rescaling, which takes no value: write the name alone}}
+  %y = arith.mulf %x, %x {mk_sm.rescaling = 17} : tensor<64x64xf32, #acc>
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{has false for mk_sm.materialize, which takes no value: write the name alone}}
+      mk.store %x, %c[%c0, %c0] {mk_sm.materialize = false} : tensor<64x64xf32, #acc>, memref<64x64xf32>
+    }
+  }
+}

@@ -289,14 +289,6 @@ mk.kernel @pop on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
 
 // -----
 
-func.func @index(%i: index) {
-  // expected-error @+1 {{stands outside of a role and of mk.prepare, where a CTA has no items: move it into the role that does them}}
-  %c = mk_sm.cta_index
-  return
-}
-
-// -----
-
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @dealt on @mesh (in %a : memref<64xf32> [64]) {
   mk.prepare {

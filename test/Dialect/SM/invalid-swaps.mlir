@@ -6,7 +6,7 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(8) {
     mk_sm.partition consumer warps(4) registers(240) {
       %t = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{has one result: give one for each of 2, 4 or 8 CTAs}}
+      // expected-error @+1 {{has one result: give one for each CTA of a cluster}}
       %p0 = mk_sm.swap_parts %t : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
     }
   }
@@ -20,7 +20,7 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(8) {
     mk_sm.partition consumer warps(4) registers(240) {
       %t = arith.constant dense<0.0> : tensor<64x96xf32, #acc>
-      // expected-error @+1 {{makes parts for 3 CTAs: a cluster has 1, 2, 4 or 8}}
+      // expected-error @+1 {{makes parts for 3 CTAs: a cluster of sm_90a has a power of two of CTAs, up to 8}}
       %p0, %p1, %p2 = mk_sm.swap_parts %t : tensor<64x96xf32, #acc> -> tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>
     }
   }

@@ -100,7 +100,7 @@ mk.kernel @copiers on @mesh () {
   mk.role @r ctas(1) {}
   mk_sm.warps consumer(4) copiers order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
   // expected-error @+1 {{has no room for the requests of copiers, which mk_sm.warps has: delete both, and run mk-sm-lay-out-shared and mk-sm-assign-warps}}
-  mk_sm.shared_memory 544 {mk_sm.shared = {failed = 8, result = 0}}
+  mk_sm.shared_memory 544 offsets(failed = 8, result = 0)
 }
 
 // -----

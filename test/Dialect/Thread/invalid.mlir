@@ -74,7 +74,7 @@ mk_thread.kernel @k threads(2048) cluster(2) params(512) shared(4096) frame(<lau
 
 // -----
 
-// expected-error @+1 {{has clusters of 17 CTAs; there are 1 to 16}}
+// expected-error @+1 {{has clusters of 17 CTAs; there are 1 to 8}}
 mk_thread.kernel @k threads(384) cluster(17) params(512) shared(4096) frame(<launch = 64, failed = 1032>) {
 }
 

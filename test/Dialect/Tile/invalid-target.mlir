@@ -197,6 +197,19 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
 
 // -----
 
+// expected-error @+1 {{copies that 4 CTAs share in clusters of up to 2: use a smaller cluster, or a larger cluster_limit}}
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+  registers = <of_sm = 65536, least = 24, most = 256, step = 8,
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
+    #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
+  matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
+    pending = 7, operands = [bf16], transposed = [bf16]>,
+  tensor_maps = <count = 8, rank = 3, box = 128>,
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, cluster_limit = 2>} {}
+
+// -----
+
 // expected-error @+1 {{accesses of 3 bytes: it is 1, 2, 4, 8 or 16}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 3,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,

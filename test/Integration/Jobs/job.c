@@ -88,6 +88,9 @@ static const char *run(Handles *h, const char *path, int *right) {
   mkernel_bound_destroy(h->bound);
   h->bound = NULL;
   TRY(mkernel_context_close(h->context));
+  /* Ranks of a node follow each other here. */
+  *right &= mkernel_job_local_rank(h->job) ==
+            rank % mkernel_job_ranks_per_node(h->job);
   char line[160];
   snprintf(line, sizeof(line), "rank %u of %u on node %u of %u, %s: %s\n", rank,
            world, rank / mkernel_job_ranks_per_node(h->job),

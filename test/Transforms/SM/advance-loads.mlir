@@ -88,7 +88,9 @@ mk.kernel @stay on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %
     mk_sm.partition consumer warps(4) registers(168) {
       %zero = arith.constant dense<0.0> : !f
       %r:2 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero, %at = %c0) -> (!f, index) {
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: is waited for where it is used: its buffer may be written meanwhile; load it in front of the loop}}
         %t = mk.load %y[%j] : memref<?xf32> -> !row
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: is waited for where it is used: its place does not follow from the iteration alone; compute it from that}}
         %number = memref.load %n[%at] : memref<?xf32>
         %ns = tensor.splat %number : !row
         %u = arith.mulf %t, %ns : !row
@@ -203,6 +205,52 @@ mk.kernel @scalars on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
         mk_sm.release %ks : !ring
         %x = arith.mulf %p, %scales : !f
         %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}
+
+// -----
+
+// What is read in front of several dots stays there.
+
+// CHECK-LABEL: mk.kernel @several
+// CHECK: scf.for
+// CHECK: mk_sm.read
+// CHECK: mk_sm.mma %
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!list = tensor<64xf32>
+!ring = !mk_sm.ring<2, !tile, !list>
+!slot = !mk_sm.slot<!tile, !list>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @several on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        %l = mk_sm.tile %ka[1] : !slot -> !mk_sm.staged<!list>
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: holds up several dots, which are behind it: only one dot goes in front of what is read; use a loop for each}}
+        %t = mk_sm.read %l : !mk_sm.staged<!list> -> !row
+        %scales = mk.broadcast %t dims [1] : !row -> !f
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %q0 = mk_sm.mma %K, %K, %zero : !staged, !staged, !f
+        %p:2 = mk_sm.mma_wait 0, %p0, %q0 : !f, !f
+        mk_sm.release %ks : !ring
+        %x = arith.mulf %p#0, %scales : !f
+        %y = arith.mulf %p#1, %x : !f
+        %s = arith.addf %o, %y : !f
         scf.yield %s : !f
       }
     }

@@ -15,7 +15,6 @@ mk.kernel @registers on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
   %c1 = arith.constant 1 : index
-  %n = mk.counters(%c1) : !mk.counter<?>
   // expected-note @+1 {{helper declared here}}
   mk.role @first ctas(1) then @second {
     mk_sm.partition consumer warps(4) registers(168) {}
@@ -23,8 +22,8 @@ mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
   mk.role @second ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       // expected-error @+1 {{has no value where CTAs of role 'first' help role 'second': draw tickets, or drop 'then'}}
-      %i = mk_sm.cta_index
-      %old = mk.count %n[%i] add %c1 : !mk.counter<?>
+      mk_sm.items (%i) round(%n) of %c1 {
+      }
     }
   }
 }

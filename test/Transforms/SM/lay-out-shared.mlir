@@ -26,18 +26,19 @@
 // MAP-NEXT:   114896     416     16  requests 4 x 104
 // MAP-NEXT:   115312       8      8  posted 1 x 8
 
-// CHECK: mk_sm.create_ring {mk_sm.shared = {empty = 114712 : i64, full = 114688 : i64, handover = 114736 : i64, slots = 0 : i64}}
-// CHECK: mk_sm.create_mailbox {mk_sm.shared = {empty = 114760 : i64, full = 114744 : i64, handover = 114776 : i64, slots = 114784 : i64}}
-// CHECK: mk_sm.create_staging {mk_sm.shared = {buffers = 49152 : i64}}
-// CHECK: mk.role @puts ctas(4) attributes {mk_sm.shared = {exchange = 98304 : i64, put_barriers = 114832 : i64, put_slots = 0 : i64}}
-// CHECK: mk_sm.shared_memory 115320 copiers {mk_sm.shared = {failed = 114888 : i64, posted = 115312 : i64, requests = 114896 : i64, result = 114880 : i64}}
+// CHECK: mk_sm.create_ring offsets(empty = 114712, full = 114688, handover = 114736, slots = 0)
+// CHECK: mk_sm.create_mailbox offsets(empty = 114760, full = 114744, handover = 114776, slots = 114784)
+// CHECK: mk_sm.create_staging offsets(buffers = 49152)
+// CHECK: mk.role @puts ctas(4) {
+// CHECK-NEXT: mk_sm.create_scratch offsets(exchange = 98304, put_barriers = 114832, put_slots = 0)
+// CHECK: mk_sm.shared_memory 115320 copiers offsets(failed = 114888, posted = 115312, requests = 114896, result = 114880)
 
-// KEPT: mk_sm.create_staging {mk_sm.shared = {buffers = 50176 : i64}}
+// KEPT: mk_sm.create_staging offsets(buffers = 50176)
 
 // TIMELINE: mk_sm.shared_memory {{[0-9]+}} copiers tracks(288)
 
 // Where the copy engine brings all tiles there are no requests.
-// MAPS: mk_sm.shared_memory 114896 {mk_sm.shared = {failed = 114888 : i64, result = 114880 : i64}}
+// MAPS: mk_sm.shared_memory 114896 offsets(failed = 114888, result = 114880)
 
 mk.mesh @mesh (gpu = 2 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

@@ -148,3 +148,34 @@ mk.kernel @all on @mesh dims(uniform M) (in %a : !part [M, 64] split [(gpu), ()]
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 4 via link)
+!part = memref<?x?xbf16, #mk.symmetric>
+!ready = !mk.signal<?, sys, arrivals = 1>
+
+// CHECK-LABEL: mk.kernel @beside
+// CHECK: scf.for
+// CHECK-NOT: mk_sm.multicast
+mk.kernel @beside on @mesh dims(uniform M) (in %a : !part [M, 64] split [(gpu), ()], scratch %b : !part [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %me = mk.rank
+  %s = mk.signals(%c4) : !ready
+  mk.role @push ctas(2 beside @work) {
+    mk_sm.partition mover warps(1) registers(104) {
+      scf.for %p = %c0 to %c4 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-puts: missed: goes to one peer after the other: it stands in a loop beside another op that has an effect (in role 'push')}}
+        mk.put %a[%c0, %c0][%c1, %c64] to %b[%me, %c0] on %p : !part to !part
+        mk.signal %s[%me] on %p : !ready
+      }
+    }
+  }
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+    }
+  }
+}

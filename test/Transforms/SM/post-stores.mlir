@@ -17,14 +17,14 @@ mk.mesh @mesh (gpu = 2 via link)
 // CHECK-NOT: mk.signal %
 // CHECK: mk_sm.store %[[T]], %c[%{{.*}}, %{{.*}}] through
 // LAID-LABEL: mk.kernel @one
-// LAID: mk.role @r ctas(1) attributes {mk_sm.shared = {sent = {{[0-9]+}} : i64}}
-// LAID: %[[STAGING:.*]] = mk_sm.create_staging {mk_sm.shared = {buffers = {{[0-9]+}} : i64}} : !mk_sm.staging<4>
+// LAID: %[[STAGING:.*]] = mk_sm.create_staging offsets(buffers = {{[0-9]+}}) : !mk_sm.staging<4>
+// LAID: mk_sm.create_scratch offsets(sent = {{[0-9]+}})
 // LAID: mk_sm.partition consumer
 // LAID: %[[POSTED:.*]] = mk_sm.cursor slots(1) parity(1)
 // LAID: mk_sm.store {{.*}} posted signal {{.*}} through %[[STAGING]] at(%[[POSTED]])
 // LAID: mk_sm.store {{.*}} through %[[STAGING]] at(%[[POSTED]])
 // LAID: mk_sm.warps consumer(4) sender
-// LAID: mk_sm.shared_memory {{.*}}post = {{[0-9]+}} : i64
+// LAID: mk_sm.shared_memory {{.*}}post = {{[0-9]+}}
 // Copiers have the sender's warp.
 // STRIDES-LABEL: mk.kernel @one
 // STRIDES: mk_sm.warps consumer(4) copiers order

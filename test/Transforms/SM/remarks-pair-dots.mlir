@@ -317,3 +317,77 @@ mk.kernel @several on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], i
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @step on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r = scf.for %j = %c0 to %M step %c2 iter_args(%o = %zero) -> (!f) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        // expected-remark @+1 {{mk-sm-pair-dots: missed: is waited for before its result is used: its loop does not count by one; count by one, and multiply}}
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %s = arith.addf %o, %p : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}
+
+// -----
+
+// Loads that do not go with the dot.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @loads on @mesh dims(uniform M) (in %n : memref<?xf32> [M], inout %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r:2 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero, %at = %c0) -> (!f, index) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        // expected-remark @+1 {{mk-sm-pair-dots: passed: is under way while the result of the one before is used}}
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        // expected-remark @+1 {{mk-sm-pair-dots: missed: does not go with the dot, and is waited for: its buffer may be written meanwhile; load it in front of the loop}}
+        %t = mk.load %y[%j] : memref<?xf32> -> !row
+        // expected-remark @+1 {{mk-sm-pair-dots: missed: does not go with the dot, and is waited for: its place does not follow from the iteration alone; compute it from that}}
+        %number = memref.load %n[%at] : memref<?xf32>
+        %ns = tensor.splat %number : !row
+        %u = arith.mulf %t, %ns : !row
+        %scales = mk.broadcast %u dims [1] : !row -> !f
+        %x = arith.mulf %p, %scales : !f
+        %s = arith.addf %o, %x : !f
+        %double = arith.addi %at, %j : index
+        scf.yield %s, %double : !f, index
+      }
+    }
+  }
+}

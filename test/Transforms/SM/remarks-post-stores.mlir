@@ -128,7 +128,7 @@ mk.kernel @loop on @mesh dims(uniform M) (
       mk_sm.release %ring : !ring
       %c1 = arith.constant 1 : index
       scf.for %i = %c0 to %M step %c1 {
-      // expected-remark @+1 {{mk-sm-post-stores: missed: is sent by the consumer, which waits for the link: an item stores several tiles one behind the other, of which the sender takes one: store one at known ranks in a loop that does nothing else}}
+      // expected-remark @+1 {{mk-sm-post-stores: missed: is sent by the consumer, which waits for the link: an item stores several tiles in sequence, of which the sender takes one: store one at known ranks in a loop that does nothing else}}
       mk_sm.store %t, %s[%c0, %c0] on %M through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
       }
     }

@@ -32,6 +32,16 @@ mk.kernel @rescaling on @mesh dims(uniform M, uniform N) (
         %next = arith.mulf %t, %d : tensor<64x32xf32, #acc>
         scf.yield %next : tensor<64x32xf32, #acc>
       }
+      // What is carried is used in the same iteration.
+      // CHECK: scf.for
+      // CHECK: arith.mulf %{{.*}}, %{{.*}} : tensor<64x64xf32
+      %w = scf.for %i = %c0 to %N step %c1 iter_args(%t = %start) -> (tensor<64x64xf32, #acc>) {
+        // expected-remark @+1 {{mk-sm-skip-rescaling: missed: multiplies in each iteration: what it gives is used there, and only what the loop carries on as it is may be left out}}
+        %scaled = arith.mulf %t, %b : tensor<64x64xf32, #acc>
+        %next = arith.addf %scaled, %start : tensor<64x64xf32, #acc>
+        scf.yield %next : tensor<64x64xf32, #acc>
+      }
+      mk.store %w, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
       // What is not carried.
       // CHECK: arith.mulf %{{.*}}, %{{.*}} : tensor<64x64xf32
       %z = arith.mulf %x, %b : tensor<64x64xf32, #acc>

@@ -18,7 +18,7 @@ mk.kernel @few on @mesh (out %b : memref<64x192xbf16> [64, 192]) {
       // FEW: mk_sm.store
       // FEW-NOT: unrolled
       // FEW-LABEL: mk.kernel @many
-      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 3 parts one behind the other}}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 3 parts in sequence}}
       mk_sm.store %w, %b[%c0, %c0] through %staging : !tile, memref<64x192xbf16>, !mk_sm.staging<2>
     }
   }
@@ -66,7 +66,7 @@ mk.kernel @several on @mesh (out %b : memref<64x128xbf16> [64, 128], out %c : me
       // CHECK: mk_sm.store {{.*}} unrolled
       // expected-remark @+1 {{mk-sm-unroll-stores: missed: stores 2 parts in a loop: the kernel has 2 stores, and would grow}}
       mk_sm.store %x, %b[%c0, %c0] through %staging : !tile, memref<64x128xbf16>, !mk_sm.staging<2>
-      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 1 parts one behind the other}}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 1 parts in sequence}}
       mk_sm.store %y, %c[%c0, %c0] through %staging : tensor<64x64xbf16, #acc>, memref<64x64xbf16>, !mk_sm.staging<2>
     }
   }
@@ -88,9 +88,9 @@ mk.kernel @peers on @mesh (out %b : memref<64x128xbf16> [64, 128], out %c : memr
       %x = arith.constant dense<1.0> : !tile
       %y = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
       // CHECK: mk_sm.store {{.*}} unrolled
-      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 2 parts one behind the other}}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 2 parts in sequence}}
       mk_sm.store %x, %b[%c0, %c0] through %staging : !tile, memref<64x128xbf16>, !mk_sm.staging<2>
-      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 1 parts one behind the other}}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 1 parts in sequence}}
       mk_sm.store %y, %c[%c0, %c0] through %staging : tensor<64x64xbf16, #acc>, memref<64x64xbf16>, !mk_sm.staging<2>
     }
   }
@@ -111,8 +111,30 @@ mk.kernel @expensive on @mesh (in %a : memref<512x64xbf16> [512, 64], out %b : m
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<512x64xbf16> -> !tile
       // CHECK: mk_sm.store {{.*}} unrolled
-      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 8 parts one behind the other}}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: stores 8 parts in sequence}}
       mk_sm.store %x, %b[%c0, %c0] through %staging : !tile, memref<512x64xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// So is what a store from registers, which has two ways, takes of a tile that is loaded.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xf32, #acc>
+// CHECK-LABEL: mk.kernel @registers
+// FEW-LABEL: mk.kernel @registers
+mk.kernel @registers on @mesh (in %a : memref<64x64xf32> [64, 64], out %b : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x64xf32> -> !tile
+      %y = arith.addf %x, %x : !tile
+      // CHECK: mk.store {{.*}} {mk_sm.materialize}
+      // expected-remark @+1 {{mk-sm-unroll-stores: passed: computes its tile once, by 2 deferred ops, and not in each of its ways}}
+      mk.store %y, %b[%c0, %c0] : !tile, memref<64x64xf32>
     }
   }
 }

@@ -6,7 +6,7 @@ mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
     mk_sm.partition consumer warps(4) registers(168) {
     }
   }
-  %i = mk_sm.cta_index
+  %i = mk_sm.ticket loop(0)
   mk.role @second ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %old = mk.count %n[%i] add %c1 : !mk.counter<?>

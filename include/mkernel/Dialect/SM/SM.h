@@ -14,6 +14,7 @@
 
 #include "mkernel/Dialect/SM/SMDialect.h.inc"
 #include "mkernel/Dialect/SM/SMEnums.h.inc"
+#include "mkernel/Dialect/SM/SMInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "mkernel/Dialect/SM/SMAttrs.h.inc"
@@ -88,8 +89,8 @@ struct SharedPiece {
   bool ofRole = false;
   int64_t getBytes() const { return count * bytes; }
 };
-/// What a channel, staging area, role, mk.prepare or mk_sm.shared_memory owns. A ring of unknown
-/// depth has no slots.
+/// What a channel, staging area, role, mk.prepare or mk_sm.shared_memory owns; the scratch of a
+/// role has what is the role's. A ring of unknown depth has no slots.
 SmallVector<SharedPiece> getSharedPieces(Operation *owner);
 
 /// Slots through which puts of a role or of mk.prepare copy, and the bytes of one.
@@ -100,10 +101,10 @@ struct PutSlots {
 PutSlots getPutSlots(Operation *op);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
-/// The ops of a kernel that own shared memory, those that stand in roles first.
+/// The ops of a kernel that own shared memory, channels and staging areas first. A role without
+/// scratch stands for itself.
 SmallVector<Operation *> getSharedOwners(mk::KernelOp kernel);
-/// The attribute with the offsets of an op's pieces, and one of them.
-constexpr StringLiteral kSharedAttr = "mk_sm.shared";
+/// Where a piece lies of what such an op, or a role, owns.
 int64_t getSharedOffset(Operation *owner, StringRef piece);
 
 /// Of an op whose elements are computed where they are taken, and of a store that computes what is
@@ -152,7 +153,7 @@ inline int64_t getStagingBytes(int64_t chunk) { return MmaAttr::kRows * chunk; }
 /// The layout that the transposed tile has if no element moves; null if there is none.
 Attribute getTransposedLayout(Attribute layout);
 /// Whether each thread holds of both fragments the same elements.
-bool movesNothing(mk::TransposeOp op);
+bool isThreadLocal(mk::TransposeOp op);
 
 /// Whether a block of an accumulator's rows is stored chunk by chunk. The last chunk ends
 /// where the tile does and may overlap the one before, unless it is added to memory.

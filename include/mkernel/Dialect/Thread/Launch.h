@@ -17,7 +17,7 @@ inline Value launchField(Emitter &e, int64_t offset, Type type) {
   return ParamOp::create(e, type, e.frame.getLaunch() + offset);
 }
 /// An i64 of it, never moved by LLVM: for code that is seldom run.
-inline Value launchFieldHere(Emitter &e, int64_t offset) {
+inline Value readLaunchField(Emitter &e, int64_t offset) {
   return readParam(e, e.frame.getLaunch() + offset, /*pinned=*/true);
 }
 /// What counts from one launch to the next: mk_gpu_control.
@@ -30,7 +30,7 @@ inline Value ownRank(Emitter &e) {
 /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
 inline Value heapOf(Emitter &e, Value rank) {
   return load(e, e.i64,
-              add(e, launchFieldHere(e, offsetof(mk_gpu_launch, heaps)), shl(e, rank, 3)));
+              add(e, readLaunchField(e, offsetof(mk_gpu_launch, heaps)), shl(e, rank, 3)));
 }
 
 /// The word that says that this CTA has failed, read where it stands.
@@ -40,7 +40,7 @@ inline Value readFailed(Emitter &e) {
 /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
 /// found before a barrier that it has come to.
 inline Value isFine(Emitter &e) { return eq(e, readFailed(e), 0); }
-inline void ifFine(Emitter &e, function_ref<void()> body) { ifThen(e, isFine(e), body); }
+inline void unlessFailed(Emitter &e, function_ref<void()> body) { ifThen(e, isFine(e), body); }
 
 } // namespace mlir::mk_thread
 

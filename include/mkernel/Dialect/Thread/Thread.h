@@ -41,6 +41,10 @@ public:
   static LogicalResult verifyTrait(Operation *op) { return verifyInKernel(op); }
 };
 
+/// Of an op that stands for several steps, and has to be expanded before the conversion to LLVM.
+template <typename ConcreteType>
+class Composite : public OpTrait::TraitBase<ConcreteType, Composite> {};
+
 } // namespace mlir::mk_thread
 
 #define GET_ATTRDEF_CLASSES
@@ -50,6 +54,9 @@ public:
 #include "mkernel/Dialect/Thread/ThreadOps.h.inc"
 
 namespace mlir::mk_thread {
+
+/// Refuses composite ops that are left in the kernel.
+LogicalResult verifyExpanded(KernelOp kernel);
 
 /// What PTX calls the type in additions to memory ("f32", "noftz.bf16", ...); empty if the copy
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
@@ -71,7 +78,7 @@ struct Partials {
 };
 /// Bytes that a reduction exchanges at least.
 int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
-/// How many elements of a thread, from each that is a multiple on, lie one behind the other in a
+/// How many elements of a thread, from each that is a multiple on, are adjacent in a
 /// row and may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
 /// What a thread holds of a tile, as elements; none if its layout does not fit. So many elements,

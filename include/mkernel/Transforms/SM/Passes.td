@@ -252,8 +252,8 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
 def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
   let summary = "Says where everything lies in shared memory";
   let description = [{
-    Gives each op that owns shared memory the offsets of its pieces (`mk_sm.shared`), and the kernel
-    the number of bytes (`mk_sm.shared_memory`). Tiles of all roles begin at 0, barriers and words
+    Gives each op that owns shared memory the `offsets` of its pieces, and the kernel the number of bytes
+    (`mk_sm.shared_memory`). What is a role's itself its `mk_sm.create_scratch` owns. Tiles of all roles begin at 0, barriers and words
     follow the largest of these. What is laid out stays as it is, if there is room for records
     of times where these are asked for.
   }];

@@ -17,6 +17,13 @@ def PromoteVariablesPass : Pass<"mk-thread-promote-variables", "::mlir::ModuleOp
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::mk_thread::MkThreadDialect"];
 }
 
+def VerifyExpandedPass : Pass<"mk-thread-verify-expanded", "::mlir::ModuleOp"> {
+  let summary = "Refuses ops that stand for several steps";
+  let description = [{
+    Runs behind the passes that expand them. No composite op is left: each op is what the conversion to LLVM lowers by one pattern.
+  }];
+}
+
 /// Replaces ops that are work of several steps by these.
 class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",

@@ -1,6 +1,6 @@
-//===- ElementTaker.h - Elements of fragments, as they are asked for -*- C++ -*-===//
-#ifndef MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
-#define MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
+//===- ElementEvaluator.h - Elements of fragments, as they are asked for -*- C++ -*-===//
+#ifndef MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTEVALUATOR_H
+#define MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTEVALUATOR_H
 
 #include "Expand.h"
 
@@ -8,16 +8,16 @@ namespace mlir::mk_thread {
 
 using Fragments = DenseMap<Value, SmallVector<Value>>;
 
-/// What takes elements of fragments one by one. Those that are computed on demand are computed
-/// then, each once in a block and those in it.
-class ElementTaker {
+/// Evaluates elements of fragments one by one. Those on demand are computed when they are asked
+/// for, each once in a block and those in it.
+class ElementEvaluator {
 public:
-  ElementTaker(Emitter &e, Fragments &fragments) : e(e), fragments(fragments) {}
+  ElementEvaluator(Emitter &e, Fragments &fragments) : e(e), fragments(fragments) {}
 
-  Value take(Value tile, unsigned i);
+  Value evaluate(Value tile, unsigned i);
   /// Of an op whose elements have no values yet, and which `tile` stands for.
-  Value take(Operation *op, Value tile, unsigned i);
-  SmallVector<Value> takeAll(Value tile);
+  Value evaluate(Operation *op, Value tile, unsigned i);
+  SmallVector<Value> evaluateAll(Value tile);
   /// Loads what the elements are computed from.
   void load(Value tile, ArrayRef<unsigned> elements);
   /// The op that computes elements on demand, which nobody has asked for as a whole.
@@ -26,7 +26,7 @@ public:
 private:
   Value find(Value tile, unsigned i);
   /// Two elements at once where there is an instruction for it.
-  bool takePair(Operation *op, Value tile, unsigned i);
+  bool evaluatePair(Operation *op, Value tile, unsigned i);
   Value invert(Value x);
 
   Emitter &e;
@@ -41,4 +41,4 @@ inline RankedTensorType getTile(Value value) { return dyn_cast<RankedTensorType>
 
 } // namespace mlir::mk_thread
 
-#endif // MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTTAKER_H
+#endif // MKERNEL_LIB_TRANSFORMS_THREAD_ELEMENTEVALUATOR_H

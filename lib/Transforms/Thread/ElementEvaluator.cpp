@@ -1,5 +1,5 @@
-//===- ElementTaker.cpp - Elements of fragments, as they are asked for ----===//
-#include "ElementTaker.h"
+//===- ElementEvaluator.cpp - Elements of fragments, as they are asked for ----===//
+#include "ElementEvaluator.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,18 +18,18 @@ SmallVector<unsigned> mk_thread::getSources(SpreadOp op) {
   return same;
 }
 
-Operation *ElementTaker::getDemanded(Value tile) {
+Operation *ElementEvaluator::getDemanded(Value tile) {
   auto op = tile.getDefiningOp<OnDemandOp>();
   return op && !fragments.contains(tile) ? op.getOp() : nullptr;
 }
 
-Value ElementTaker::find(Value tile, unsigned i) {
+Value ElementEvaluator::find(Value tile, unsigned i) {
   Value value = known.lookup({tile, i});
-  Region *here = e.getInsertionBlock()->getParent();
-  return value && value.getParentRegion()->isAncestor(here) ? value : Value();
+  Region *region = e.getInsertionBlock()->getParent();
+  return value && value.getParentRegion()->isAncestor(region) ? value : Value();
 }
 
-void ElementTaker::load(Value tile, ArrayRef<unsigned> elements) {
+void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
   Operation *op = getDemanded(tile);
   if (!op)
     return;
@@ -79,16 +79,16 @@ void ElementTaker::load(Value tile, ArrayRef<unsigned> elements) {
       known[{tile, i}] = value;
 }
 
-Value ElementTaker::take(Value tile, unsigned i) {
+Value ElementEvaluator::evaluate(Value tile, unsigned i) {
   if (Operation *op = getDemanded(tile))
-    return take(op, tile, i);
+    return evaluate(op, tile, i);
   return getTile(tile) ? fragments[tile][i] : tile;
 }
 
-SmallVector<Value> ElementTaker::takeAll(Value tile) {
+SmallVector<Value> ElementEvaluator::evaluateAll(Value tile) {
   SmallVector<Value> all;
   for (int64_t i = 0, n = mk_sm::getNumElements(getTile(tile)); i != n; ++i)
-    all.push_back(take(tile, i));
+    all.push_back(evaluate(tile, i));
   return all;
 }
 
@@ -103,17 +103,17 @@ static bool isBroadcast(Value tile) {
   return isa_and_nonnull<SpreadOp>(op);
 }
 
-Value ElementTaker::take(Operation *op, Value tile, unsigned i) {
+Value ElementEvaluator::evaluate(Operation *op, Value tile, unsigned i) {
   if (Value value = find(tile, i))
     return value;
   if (isa<LoadElementsOp, ReloadElementsOp>(op))
     load(tile, i);
   else if (auto spread = dyn_cast<SpreadOp>(op))
-    known[{tile, i}] = take(spread.getSource(), getSources(spread)[i]);
-  else if (!takePair(op, tile, i)) {
+    known[{tile, i}] = evaluate(spread.getSource(), getSources(spread)[i]);
+  else if (!evaluatePair(op, tile, i)) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(take(operand, i));
+      operands.push_back(evaluate(operand, i));
     // A row's divisor is inverted once.
     bool isShared =
         isa<arith::DivFOp>(op) && operands[0].getType().isF32() && isBroadcast(op->getOperand(1));
@@ -123,7 +123,7 @@ Value ElementTaker::take(Operation *op, Value tile, unsigned i) {
   return known.lookup({tile, i});
 }
 
-bool ElementTaker::takePair(Operation *op, Value tile, unsigned i) {
+bool ElementEvaluator::evaluatePair(Operation *op, Value tile, unsigned i) {
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   if (!truncation)
     return false;
@@ -134,7 +134,7 @@ bool ElementTaker::takePair(Operation *op, Value tile, unsigned i) {
       first + 1 >= mk_sm::getNumElements(getTile(tile)) ||
       !(to.isBF16() || to.isF16() || isFp8(to)))
     return false;
-  Value low = take(source, first), high = take(source, first + 1), pair;
+  Value low = evaluate(source, first), high = evaluate(source, first + 1), pair;
   if (isFp8(to))
     pair = LLVM::BitcastOp::create(e, VectorType::get(2, e.i8), ToFp8Op::create(e, to, low, high));
   else // The first operand becomes the upper half.
@@ -145,7 +145,7 @@ bool ElementTaker::takePair(Operation *op, Value tile, unsigned i) {
   return true;
 }
 
-Value ElementTaker::invert(Value x) {
+Value ElementEvaluator::invert(Value x) {
   Value &inverse = inverses[x];
   if (!inverse || inverse.getParentBlock() != e.getInsertionBlock())
     inverse = ApproximateOp::create(e, Approximation::Rcp, x);
