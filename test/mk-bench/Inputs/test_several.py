@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import sys
-import tempfile
 import threading
 import types
 import unittest
@@ -15,38 +14,17 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
+from threads import on_ranks  # noqa: E402
 from mkbench import (ceilings, cli, gates, job, kernels, measure,  # noqa
                      network, report, session, suites)
 from mkbench.budget import Budget  # noqa: E402
 from mkbench.device_host import HostDevice  # noqa: E402
 from mkbench.errors import BenchError, Lost  # noqa: E402
-from mkbench.group import Alone, Group  # noqa: E402
+from mkbench.group import Alone  # noqa: E402
 from mkbench.ranks_attention import RanksAttention, places  # noqa: E402
 from mkbench.ranks_gemm import RanksGemm  # noqa: E402
 from mkbench.ranks_norm import RanksGemmNorm  # noqa: E402
 from mkbench.ranks_moe import RanksMoe, Routing  # noqa: E402
-
-
-def on_ranks(world, work):
-    """What work(group) returns or raises on each rank; ranks are threads."""
-    results = [None] * world
-    with tempfile.TemporaryDirectory() as folder:
-        def run(rank):
-            group = Alone()
-            try:
-                group = Group(rank, world, os.path.join(folder, "s"), b"k")
-                results[rank] = work(group)
-            except Exception as error:  # for the test to look at
-                results[rank] = error
-            finally:
-                group.close()
-        threads = [threading.Thread(target=run, args=(rank,))
-                   for rank in range(world)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    return results
 
 
 class Agreement(unittest.TestCase):

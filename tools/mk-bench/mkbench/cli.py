@@ -8,7 +8,7 @@ import sys
 from . import compile_suite, gates, measure, model, network, report, shapes, tune
 from .budget import Budget
 from .errors import BenchError
-from .job import Job, count_gpus
+from .job import Job, count_gpus, ranks_of
 from .places import Places
 from .session import Session, say
 from .suites import GATED, Suites
@@ -24,6 +24,7 @@ process, random order; checked before timed. docs/benchmarking.md says how.
   mk-bench --gpus 2                     suites of several ranks, one process a GPU
   mk-bench --nodes 2 --gpus 1           suites of several nodes, emulated
   mk-bench --tune gemm --time-budget 500   rewrites the tuning file
+  mk-bench --gpus 2 --tune ag_gemm      the same for a kernel of several ranks
 """
 
 
@@ -204,12 +205,6 @@ def bench_several(cases, places, suites, options, budget, keep, world, nodes=1):
     return session
 
 
-def count_ranks(places, options):
-    if options.gpus is not None:
-        return options.gpus
-    return 2 if options.target == "host" else count_gpus(places)[0]
-
-
 def write(sessions, rows, places, options):
     """What sessions have measured, as one document."""
     target = sessions[0].device.target
@@ -236,10 +231,7 @@ def bench(options, budget):
     several = [name for name in names if suites.several(name)
                and name not in networked]
     alone = [name for name in names if not suites.several(name)]
-    world = count_ranks(places, options) if several else 1
-    nodes = options.nodes or 2
-    ranks = {name: (nodes * (options.gpus or 1), nodes) if name in networked
-             else (world, 1) for name in names}
+    ranks = {name: ranks_of(suites, name, places, options) for name in names}
     network.parse_rate(options.rate)
     cases = {name: suites.cases(name, options.shapes, options.variants, *ranks[name],
                                 options.draw) for name in names}
@@ -252,7 +244,7 @@ def bench(options, budget):
                                     budget, keep))
     if several:
         sessions.append(bench_several(of(several), places, suites, options,
-                                      budget, keep, world))
+                                      budget, keep, *ranks[several[0]]))
     if networked:
         sessions.append(bench_several(of(networked), places, suites, options, budget,
                                       keep, *ranks[networked[0]]))

@@ -226,10 +226,11 @@ class Session:
         if self.state_at is None or now - self.state_at >= STATE_EVERY_S:
             record["gpu"], self.state_at = manifest.gpu_state(), now
 
-    def times(self, contestants, budget):
+    def times(self, contestants, budget, **how):
+        how = {"plan": self.plan, "conditions": self.options.conditions, **how}
         try:
-            return measure.measure(self.device, contestants, self.plan, budget,
-                                   self.options.conditions, order=self.order)
+            return measure.measure(self.device, contestants, budget=budget,
+                                   order=self.order, **how)
         except BenchError:
             raise
         except Exception as error:  # torch only knows that the GPU has failed
