@@ -127,6 +127,12 @@ class HostDevice:
     def copy(self, target, source):
         target.bits[:] = source.bits
 
+    def bytes_of(self, tensor):
+        return bytes(memoryview(tensor.bits))
+
+    def count_different(self, one, other):
+        return sum(map(int.__ne__, one, other))
+
     def transpose(self, tensor):
         rows, columns = tensor.shape
         bits = array.array(tensor.bits.typecode, (

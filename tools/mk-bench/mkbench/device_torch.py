@@ -116,6 +116,13 @@ class TorchDevice:
     def copied(self, tensor):
         return tensor.clone()
 
+    def bytes_of(self, tensor):
+        """A copy of them."""
+        return tensor.contiguous().view(self.torch.uint8).reshape(-1).clone()
+
+    def count_different(self, one, other):
+        return int((one != other).sum())
+
     def transpose(self, tensor):
         """The last two dimensions swapped in memory."""
         return tensor.transpose(-2, -1).contiguous()

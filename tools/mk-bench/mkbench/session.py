@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from . import ceilings, manifest, measure, network
+from . import ceilings, manifest, measure, network, verify
 from .attention import Attention
 from .blocks import GemmBlocks, GroupedBlocks
 from .budget import Budget
@@ -102,7 +102,8 @@ class Session:
                 requests[case.suite, case.name] = self.request(case)
             except BenchError as error:
                 self.records.append(self.record(case, str(error)))
-        alone = [self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
+        alone = [] if self.options.verify else [
+            self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
         self.compile([*requests.values(), *filter(None, alone)], "kernels")
         self.measure([c for c in cases if (c.suite, c.name) in requests],
                      requests)
@@ -147,7 +148,7 @@ class Session:
                  + (record["problem"] or self.short(record)))
 
     def measure_ceilings(self, cases):
-        if self.device.target == "host":
+        if self.device.target == "host" or self.options.verify:
             return
         rates = {PROBLEMS[self.suites.get(c.suite)["problem"]].rate
                  for c in cases}
@@ -178,16 +179,21 @@ class Session:
         for rival, conditions in record["ratios"].items():
             parts += [f"{rival} {condition} {row['quoted']:.3f}"
                       for condition, row in conditions.items()]
-        return ", ".join(parts) or "no ratio"
+        return ", ".join(parts) or ("right" if "verify" in record else "no ratio")
 
     def run_case(self, case, request, record, budget):
         suite = self.suites.get(case.suite)
         self.device.release()
         kind = PROBLEMS[suite["problem"]]
         problem, why = self.agreed("data", lambda: kind(
-            self.device, case.variant, case.dims, self.options.seed))
+            self.device, case.variant, case.dims, self.seed()))
         if why:
             raise BenchError(why)
+        if self.options.verify:
+            try:
+                return verify.run(self, request, problem, record)
+            finally:
+                self.kernels.drop()
         for key in ("flops", "bytes", "link_bytes"):
             record[key] = getattr(problem, key)
         contestants = self.contestants(
@@ -219,6 +225,10 @@ class Session:
             self.note_state(record)
         self.kernels.drop()
         self.device.release()
+
+    def seed(self):
+        """Of a case's data. What is only verified has other data in each case."""
+        return self.options.seed + (1000 * len(self.records) if self.options.verify else 0)
 
     def note_state(self, record):
         """The state of the GPU now, unless it was asked for a moment ago."""
@@ -276,10 +286,10 @@ class Session:
             result.append(contestant)
         return result
 
-    def ours(self, request, problem):
+    def ours(self, request, problem, sets=None):
         if request.problem:
             raise BenchError(request.problem)
-        contestant = self.kernels.contestant(request, problem)
+        contestant = self.kernels.contestant(request, problem, sets=sets)
         contestant.config = self.config(request)
         return contestant
 

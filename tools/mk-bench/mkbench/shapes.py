@@ -5,6 +5,7 @@ sizes between which the logarithm is even. Tune on some seeds, and quote others.
 """
 import math
 import random
+import re
 
 from .errors import BenchError
 
@@ -29,7 +30,9 @@ PARALLEL = (1, 2, 4, 8)
 TOKENS = tuple(2 ** i for i in range(15))
 # least, most, multiple of each of M, N, K
 RANGES = {"multiples16": (64, 16384, 16), "multiples8": (64, 16384, 8), "any": (64, 16384, 1),
-          "ragged": (64, 16384, 1), "ranks": (2048, 16384, 64)}
+          "ragged": (64, 16384, 1), "ranks": (2048, 16384, 64),
+          # For rehearsals on the host target, and what is smaller than a tile.
+          "tiny": (1, 48, 1), "tiny8": (8, 64, 8)}
 # Of these shapes at least one size is no multiple of so much.
 OFF = {"ragged": 8}
 MOST = 1000
@@ -81,6 +84,24 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
         if len(shapes) == count:
             break
     return list(shapes)
+
+
+def reseeded(text, seeds):
+    """The same for each of these seeds; as it is, if there are none."""
+    kind, _, *rest = text.split(":")
+    return [":".join([kind, str(seed), *rest]) for seed in seeds] or [text]
+
+
+def parse_seeds(text):
+    """Seeds of "1-10" or "3,7,9-11"."""
+    seeds = []
+    for part in text.split(","):
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last <= first + MOST:
+            raise BenchError(f"seeds '{text}'", "are not of the form 1-10 or 3,7,9-11")
+        seeds += range(first, last + 1)
+    return seeds
 
 
 def spell(shapes):

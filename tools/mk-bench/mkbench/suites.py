@@ -27,7 +27,10 @@ class Case:
 
 
 class Suites:
-    def __init__(self, path=None):
+    """`seeds`: drawn from these instead of the seeds that the file has."""
+
+    def __init__(self, path=None, seeds=()):
+        self.seeds = seeds
         path = path or os.path.join(HERE, "suites.json")
         try:
             with open(path, encoding="utf-8") as file:
@@ -73,7 +76,9 @@ class Suites:
         if suite["problem"] == "compile":
             return []
         reported = suite.get("reported", [])
-        found = [s for text in draw or suite.get("drawn", []) for s in drawn.parse(text)]
+        texts = draw or [text for own in suite.get("drawn", [])
+                         for text in drawn.reseeded(own, self.seeds)]
+        found = list(dict.fromkeys(s for text in texts for s in drawn.parse(text)))
         own = found if draw else suite.get("shapes", []) + found
         wanted = shapes or (own if draw else own + reported)
         chosen = [v for v in suite["variants"] if not variants or v["name"] in variants]

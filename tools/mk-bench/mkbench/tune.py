@@ -49,7 +49,7 @@ def several(options, budget, places, suites, cases, spaces, file, ranks):
 
 
 def main(options, budget, make_device):
-    suites, places = Suites(options.suites), Places(options.prefix)
+    suites, places = Suites(options.suites, options.seeds), Places(options.prefix)
     ranks = ranks_of(suites, options.tune, places, options)
     cases = suites.cases(options.tune, options.shapes, options.variants, *ranks,
                          draw=options.draw)
