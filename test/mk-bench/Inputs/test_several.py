@@ -179,6 +179,39 @@ class Networks(unittest.TestCase):
         self.assertEqual(report.network_table([self.record("c")]), [])
 
 
+class Links(unittest.TestCase):
+    """The same figures over links between GPUs, by the library alone."""
+
+    def test_hidden_share_and_table(self):
+        # 1 ms of transfer; a launch takes .25 ms longer than the library alone.
+        found = network.figures(times(mkernel=(2.0, 2.25), cublas=(1.9, 2.0), nccl=(3.0, 3.0)),
+                                ["burst", "steady"], 370e6, 370e9)
+        row = found["burst"]
+        self.assertEqual((row["compute_by"], row["compute_ms"]), ("cublas", 2.0))
+        self.assertAlmostEqual(row["hidden"], 0.75)
+        line = report.links_table([{"suite": "ag_gemm", "name": "a", "links": found}])[2].split()
+        self.assertEqual(line, "ag_gemm a burst 2.2500 2.0000 cublas 1.0000 0.2500 75.0 %".split())
+        self.assertEqual(report.network_table([{"suite": "ag_gemm", "name": "a", "links": found}]), [])
+        self.assertEqual(report.links_table([{"suite": "gemm", "name": "a"}]), [])
+
+    def test_a_case_of_several_gpus_has_them(self):
+        every = suites.Suites()
+        places = types.SimpleNamespace(prefix="/p", example=lambda name: name)
+        run = session.Session(places, HostDevice(group=One(0, 2)), None, every,
+                              cli.parse(["--target", "host"]), Budget(1e9),
+                              types.SimpleNamespace(jobs=1))
+        run.contestants = lambda *arguments: [
+            measure.Contestant(name, lambda: None) for name in ("mkernel", "cublas")]
+        run.agreed, run.check = lambda what, make: (make(), None), lambda *arguments: None
+        run.times = lambda *arguments: times(mkernel=(2.0,), cublas=(1.0,))
+        run.device.group.gather = lambda what, value: [value] * 2
+        case = every.cases("ag_gemm", ["4x4x4"], gpus=2)[0]
+        record = run.record(case)
+        run.run_case(case, None, record, Budget(1e9))
+        self.assertEqual(record["links"]["net_bytes"], 16)
+        self.assertEqual(record["links"]["burst"]["hidden"], 0)
+
+
 class One(Alone):
     """One of several ranks, for what needs no agreement."""
 

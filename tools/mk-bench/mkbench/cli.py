@@ -169,7 +169,7 @@ def show(records, rows, options):
             [r for r in records if r["suite"] != "compile"],
             options.conditions):
         print(line)
-    for line in report.network_table(records):
+    for line in [*report.network_table(records), *report.links_table(records)]:
         print(line)
     for line in compile_suite.lines(records):
         print(line)

@@ -217,6 +217,9 @@ class Session:
         else:
             record["bound_ms"] = {c: ceilings.bound_ms(
                 problem, self.ceilings, c, suite.get("link")) for c in conditions}
+            if suite.get("link"):
+                record["links"] = network.figures(times, conditions, problem.link_bytes,
+                                                  suite["link"])
         if "mkernel" in times:
             for contestant in good[1:]:
                 record["ratios"][contestant.name] = measure.ratios(
