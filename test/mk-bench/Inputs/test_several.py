@@ -471,14 +471,45 @@ class Suites(unittest.TestCase):
         shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
         self.assertEqual(shapes(2)[-1], "16384x16384x16384")
         self.assertEqual(shapes(4)[-1], "32768x32768x32768")
+        self.assertEqual(shapes(8), shapes(4))
         # Of numbers that nothing is said of the suite's own count.
-        self.assertEqual(shapes(8)[-1], "16384x16384x16384")
+        self.assertEqual(shapes(3)[-1], "16384x16384x16384")
         asked = lambda **record: [row["each"] for row in gates.evaluate(every, [
             {"reported": False, "name": "a", "ratios": {"nccl": {"burst": {"quoted": 2.0}}}, **record}], ["burst"])]
         self.assertEqual([asked(suite="ag_gemm", shape="4096x4096x4096", dims={"P": ranks}) for ranks in (2, 4)],
                          [[1.6], [1.2]])
+        # Eight are reported, whatever two have to reach.
+        for name in filter(every.several, every.data):
+            self.assertEqual(every.get(name, 8).get("gates", []), [], name)
+        self.assertEqual(gates.text(gates.evaluate(every, [], ["burst"])),
+                         ["nothing of what was run has a gate"])
         self.assertEqual(asked(suite="moe", shape="8192x7168x2048x256x8", variant="dispatch", dims={"P": 2}),
                          [1.6])
+
+    def test_gates_on_several_suites_together(self):
+        every = suites.Suites()
+        whole, ag = every.across
+
+        def rows(names, ranks=2, **ratios):
+            return [row for row in gates.evaluate(every, [
+                {"suite": name, "name": "bf16 16x1x1", "variant": "bf16", "shape": "16x1x1",
+                 "reported": False, "dims": {"P": ranks}, "ratios": {
+                     rival: {"burst": {"quoted": ratios.get(name, 1.1) + more}}
+                     for rival, more in (("nccl", 0.0), ("torch", 0.5), ("torch-one-shot", 0.5))}}
+                for name in names], ["burst"]) if row["suite"] in (whole["name"], ag["name"])]
+        found = rows(whole["suites"])
+        self.assertEqual([(r["passed"], r["geomean"], len(r["ratios"])) for r in found],
+                         [(True, 1.1, 6), (True, 1.03, 2)])
+        # The mean counts, not each.
+        found = rows(whole["suites"], ag_gemm_few=1.05, gemm_rs_few=1.3)
+        self.assertEqual([r["passed"] for r in found], [True, True])
+        found = rows(whole["suites"], ag_gemm_few=1.0, ag_gemm_tokens=1.04)
+        self.assertEqual([r["passed"] for r in found], [False, False])
+        self.assertIn("geometric mean 1.020, asked 1.03", gates.text(found)[1])
+        # Not of some of the suites, and not of other numbers of ranks.
+        self.assertEqual([r["suite"] for r in rows(ag["suites"])], [ag["name"]])
+        self.assertEqual(rows(["ag_gemm_few"]), [])
+        self.assertEqual(rows(whole["suites"], ranks=4), [])
 
     def test_ranks_are_a_dimension(self):
         several = self.every.names(several=True)

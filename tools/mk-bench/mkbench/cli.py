@@ -17,9 +17,8 @@ process, random order; checked before timed. docs/benchmarking.md says how.
 
   mk-bench                              all suites of one GPU, less than 8 minutes
   mk-bench --quick --suite gemm         fewer samples: not for quoting
-  mk-bench --gates --json bench.json    are the ratios as large as asked for?
-  mk-bench --suite gated --gates        all gates of one GPU, on shapes that are drawn
-                                        or of a grid, less than 10 minutes
+  mk-bench --gates --json gates.json    are the ratios as large as asked for? Of the suites
+                                        of one GPU that are 'gated', less than 10 minutes
   mk-bench --verify --suite gated --seeds 1-10    right at every shape? nothing is timed
   mk-bench --gpus 2                     suites of several ranks, one process a GPU
   mk-bench --nodes 2 --gpus 1           suites of several nodes, emulated
@@ -73,7 +72,8 @@ def parse(arguments):
     add("--time-budget", type=float, metavar="SECONDS")
     add("--json", metavar="FILE", help="everything that was measured")
     add("--gates", action="store_true",
-        help="evaluate the gates; exit status 1 if one fails")
+        help="evaluate the gates; exit status 1 if one fails. "
+        f"Without --suite, --gpus and --nodes: of --suite {GATED}")
     add("--verify", action="store_true", help="time nothing: run each case twice on data of its own, "
         "compare with the reference, and both runs bit by bit; exit status 1 if one is wrong")
     add("--model", action="store_true", help="what the compiler's cost model predicts beside "
@@ -126,6 +126,8 @@ def parse(arguments):
         if condition not in measure.CONDITIONS:
             parser.error(f"--conditions: {condition} is neither burst nor "
                          "steady")
+    if options.gates and not (options.suite or options.gpus or options.nodes or options.proxy):
+        options.suite = [GATED]
     options.many = GATED in (options.suite or [])
     if options.time_budget is None:
         options.time_budget = 540 if options.tune else 570 if options.many or options.verify else \
@@ -178,7 +180,7 @@ def show(records, rows, options):
     for line in ["--quick: fewer than 30 samples, not for quoting"] if options.quick \
             else report.too_few_samples(records):
         print(line)
-    for line in gates.text(rows):
+    for line in gates.text(rows) if options.gates else []:
         print(line)
 
 
@@ -266,7 +268,7 @@ def bench(options, budget):
                                       keep, *ranks[networked[0]]))
     records = [record for session in sessions for record in session.records]
     rows = gates.evaluate(suites, records, options.conditions)
-    show(records, rows if options.gates else [], options)
+    show(records, rows, options)
     for line in model.lines(records) if options.model else []:
         print(line)
     if options.measured:

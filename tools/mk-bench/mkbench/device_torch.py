@@ -297,6 +297,13 @@ class TorchDevice:
         """silu(gate) * up"""
         return self.torch.nn.functional.silu(gate) * up
 
+    def gelu(self, product, bias):
+        """Of product + bias, in its tanh form, in double precision."""
+        return self.torch.nn.functional.gelu(product + bias.double(), approximate="tanh")
+
+    def added(self, product, other):
+        return product + other.double()
+
     def add_rows(self, out, rows, values, factors, places):
         """out[rows[i]] += values[i] * factors.flat[places[i]]; rows are distinct."""
         factors = factors.reshape(-1)[self.integers(places, "i64")].double()

@@ -9,6 +9,7 @@ from . import ceilings, manifest, measure, network, verify
 from .attention import Attention
 from .blocks import GemmBlocks, GroupedBlocks
 from .budget import Budget
+from .epilogue import Epilogue
 from .errors import BenchError, Lost, first_line
 from .gemm import Gemm
 from .grouped import Grouped
@@ -19,7 +20,7 @@ from .ranks_gemm import RanksGemm
 from .ranks_norm import RanksGemmNorm
 from .ranks_moe import RanksMoe
 
-PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
+PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "attention": Attention, "grouped": Grouped,
             "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
             "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
             "ranks_attention": RanksAttention}

@@ -12,6 +12,10 @@ from .places import HERE
 GATED = "gated"
 
 
+# The key of gates that are on several suites together.
+ACROSS = "across"
+
+
 @dataclasses.dataclass
 class Case:
     suite: str
@@ -35,6 +39,7 @@ class Suites:
         try:
             with open(path, encoding="utf-8") as file:
                 self.data = json.load(file)
+            self.across = self.data.pop(ACROSS, [])
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
 
