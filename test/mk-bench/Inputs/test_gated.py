@@ -4,7 +4,10 @@ without a compiler.
 usage: test_gated.py FOLDER-OF-MK-BENCH
 """
 import contextlib
+import functools
 import io
+import json
+import os
 import sys
 import types
 import unittest
@@ -12,7 +15,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
-from mkbench import (blocks, cli, cublaslt, gates, grouped, measure, report, session,  # noqa
+from mkbench import (blocks, cli, cublaslt, gates, grouped, measure, places, report, session,  # noqa
                      shapes, suites)
 from mkbench.attention import Attention  # noqa: E402
 from mkbench.budget import Budget  # noqa: E402
@@ -21,6 +24,17 @@ from mkbench.errors import BenchError  # noqa: E402
 from mkbench.problem import kernel_dims  # noqa: E402
 
 EVERY = suites.Suites()
+
+
+@functools.cache
+def measured():
+    """(kernel, M, N, K) of the files of share/mkernel/tuning."""
+    found = set()
+    for name in ("sm_90a.json", "measured-sm_90a.json"):
+        with open(os.path.join(os.path.dirname(os.path.dirname(places.HERE)), "share", "mkernel", "tuning", name),
+                  encoding="utf-8") as file:
+            found |= {(e["kernel"], *map(e["dims"].get, "MNK")) for e in json.load(file)["entries"]}
+    return found
 
 
 class Gates(unittest.TestCase):
@@ -80,8 +94,10 @@ class Cases(unittest.TestCase):
         self.assertEqual(len({c.shape for c in cases}), 100)
         # Of models and of each range as many to both.
         nt = {c.shape for c in cases if c.variant["layout"] == "nt"}
+        known = [s for text in EVERY.get("gemm_drawn")["tuned_on"]
+                 for s in (shapes.parse(text) if ":" in text else [text])]
         for text in EVERY.get("gemm_drawn")["drawn"]:
-            drawn = set(shapes.parse(text))
+            drawn = {c.shape for c in cases} & set(shapes.parse(text, known))
             self.assertEqual(2 * len(drawn & nt), len(drawn))
         one = EVERY.cases("gemm_drawn", variants=["bf16 nt"])
         self.assertEqual({c.shape for c in one}, {c.shape for c in cases})
@@ -93,6 +109,25 @@ class Cases(unittest.TestCase):
         # What is drawn replaces all that a suite has.
         self.assertEqual({c.shape for c in EVERY.cases("gemm", draw=["models:5:7"])},
                          set(shapes.parse("models:5:7")))
+
+    def test_what_was_tuned_on_is_not_gated_on(self):
+        drawn = [name for name in EVERY.data if EVERY.get(name).get("drawn")]
+        self.assertEqual(len(drawn), 8)
+        for name in drawn:
+            suite = EVERY.get(name)
+            seed = lambda text: int(text.split(":")[1])
+            old = [text for text in suite["tuned_on"] if ":" in text]
+            self.assertFalse(set(map(seed, suite["drawn"])) & set(map(seed, old)))
+            self.assertEqual(set(map(seed, suite["drawn"])), {2028 if "ragged" in name else 2027})
+            known = {shape for text in old for shape in shapes.parse(text)} | set(suite["tuned_on"])
+            several = {"gpus": 2} if EVERY.several(name) else {}
+            self.assertFalse(known & {c.shape for c in EVERY.cases(name, **several)}, name)
+            # Nor what the tuning file has, or rates of the model come from.
+            for case in EVERY.cases(name, **several):
+                self.assertNotIn((case.variant["kernel"], *(case.dims[d] for d in "MNK")), measured())
+        # Which are there for who asks for them.
+        old = suites.Suites(None, [101]).cases("gemm_few_drawn")
+        self.assertEqual([c.shape for c in old], shapes.parse("models:101:64:1-64"))
 
     def test_sizes_are_those_of_their_row(self):
         sizes = lambda name: [c.dims for c in EVERY.cases(name)]

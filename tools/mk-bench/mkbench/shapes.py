@@ -57,8 +57,9 @@ def between(draw, least, most, multiple):
     return min(max(round(value / multiple), -(-least // multiple)), most // multiple) * multiple
 
 
-def draw_shapes(kind, seed, count, rows=(1, 16384)):
-    """`count` different (M, N, K), with M from rows[0] to rows[1]; fewer if there are no more."""
+def draw_shapes(kind, seed, count, rows=(1, 16384), without=()):
+    """`count` different (M, N, K), with M from rows[0] to rows[1], none of `without`; fewer if there are
+    no more."""
     if kind not in KINDS:
         raise BenchError(f"drawn shapes '{kind}'", "are not known", "one of " + ", ".join(KINDS))
     least, most = rows
@@ -66,7 +67,7 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
         raise BenchError(f"drawn shapes with {least} to {most} rows", "there are none",
                          "give 1 or more, the least first")
     draw = random.Random(f"{kind} {seed}")
-    fits = lambda m, n, k: m * k + n * k + m * n <= MOST_ELEMENTS
+    fits = lambda m, n, k: m * k + n * k + m * n <= MOST_ELEMENTS and (m, n, k) not in without
     if kind == "models":
         tokens = [t for t in TOKENS if least <= t <= most]
         return [s for s in of_models(draw, tokens) if fits(*s)][:count]
@@ -108,8 +109,8 @@ def spell(shapes):
     return ["x".join(map(str, shape)) for shape in shapes]
 
 
-def parse(text):
-    """KIND:SEED[:COUNT[:LEAST-MOST]], the last of M."""
+def parse(text, without=()):
+    """KIND:SEED[:COUNT[:LEAST-MOST]], the last of M; none of the shapes `without`."""
     parts = text.split(":")
     try:
         kind, seed = parts[0], int(parts[1])
@@ -121,4 +122,5 @@ def parse(text):
         raise BenchError(f"drawn shapes '{text}'", "are not of the form KIND:SEED[:COUNT[:LEAST-MOST]]",
                          f"as in models:1:100:65-16384, with at most {MOST} shapes; kinds are "
                          + ", ".join(KINDS)) from None
-    return spell(draw_shapes(kind, seed, count, rows))
+    return spell(draw_shapes(kind, seed, count, rows, {
+        tuple(map(int, shape.split("x"))) for shape in without}))

@@ -83,7 +83,11 @@ class Suites:
         reported = suite.get("reported", [])
         texts = draw or [text for own in suite.get("drawn", [])
                          for text in drawn.reseeded(own, self.seeds)]
-        found = list(dict.fromkeys(s for text in texts for s in drawn.parse(text)))
+        # Layers of models recur, whatever the seed.
+        known = set() if draw or self.seeds else {
+            s for text in suite.get("tuned_on", [])
+            for s in (drawn.parse(text) if ":" in text else [text])}
+        found = list(dict.fromkeys(s for text in texts for s in drawn.parse(text, known)))
         own = found if draw else suite.get("shapes", []) + found
         wanted = shapes or (own if draw else own + reported)
         chosen = [v for v in suite["variants"] if not variants or v["name"] in variants]
