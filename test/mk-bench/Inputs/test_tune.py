@@ -116,6 +116,19 @@ class Ranks(unittest.TestCase):
             Problem.check = usual
 
 
+    def test_a_launch_that_fails_while_it_is_timed_is_nobodys_agreement(self):
+        usual = tune_ranks.measure.measure
+
+        def measured(device, contestants, **how):
+            raise BenchError("rank 1 was lost")
+        measure.measure = measured
+        try:
+            with self.assertRaisesRegex(BenchError, "rank 1 was lost"):
+                self.tune({"a": (1e-3, 1e-3)}, lambda: trial("a"))
+        finally:
+            measure.measure = usual
+
+
 RANK = """
 import json, os, sys, time
 job, rank = json.load(sys.stdin), int(os.environ["RANK"])

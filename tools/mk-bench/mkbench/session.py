@@ -78,9 +78,9 @@ class Session:
             kernel_dims(about, case.dims), target=self.device.target,
             grid=self.device.grid, tuning=self.options.tuning, gpus=1, alone=True)
 
-    def compile(self, requests, what):
+    def compile(self, requests, what, budget=None):
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
-        self.pool.run(requests, self.budget)
+        self.pool.run(requests, budget or self.budget)
 
     def describe(self, requests):
         """Asks for the interfaces of all that could be compiled, many at a time, before the

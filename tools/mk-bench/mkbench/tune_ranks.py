@@ -9,6 +9,7 @@ import dataclasses
 import random
 
 from . import measure
+from .budget import Budget
 from .errors import BenchError, Lost, first_line
 from .job import Job, reason
 from .session import PROBLEMS, say
@@ -16,6 +17,8 @@ from .suites import Case
 from .tuner import FINALISTS, SHORT_MS, Tuner, by_graph, choose, final_plan, score, spell
 
 STARTS = 8  # of ranks, one for each configuration that hangs; each takes half a minute
+# Of all time at most, for compilation.
+COMPILING = 0.5
 # Of the time of a case for first timings; the rest is the finalists'.
 FIRST = 0.7
 
@@ -30,6 +33,10 @@ class Trial:
     times: dict = dataclasses.field(default_factory=dict)
 
 
+class NotTuned(BenchError):
+    """All ranks agree about it. Whatever else fails ends them."""
+
+
 class RankTuner:
     """One rank's part. `tell` says something to the process that has the file."""
 
@@ -42,9 +49,7 @@ class RankTuner:
             budget = self.session.budget.share(len(trials) - number)
             try:
                 self.tune(Case(**trial.case), trial, budget)
-            except Lost:
-                raise
-            except BenchError as error:  # all agree about it
+            except NotTuned as error:
                 self.tell(failed=first_line(error), case=Case(**trial.case).name)
             self.session.kernels.drop()
             self.session.device.release()
@@ -56,21 +61,21 @@ class RankTuner:
             session.suites.get(case.suite)["problem"]](
                 session.device, case.variant, case.dims, session.options.seed))
         if why:
-            raise BenchError(why)
+            raise NotTuned(why)
         self.try_all(case, trial, problem, budget)
         names = sorted(trial.times, key=trial.times.get)[:FINALISTS]
         if trial.present in trial.times and trial.present not in names:
             names.append(trial.present)
         finalists = [c for c in (self.load(case, trial, problem, name) for name in names) if c]
         if not finalists:
-            raise BenchError("no configuration could be loaded and computes what it should")
+            raise NotTuned("no configuration could be loaded and computes what it should")
         # Who of them is to blame if ranks are lost now is not known: the fastest of the first timings.
         self.tell(at=finalists[0].name, case=case.name)
         times = session.times(finalists, budget, plan=final_plan(), modes=("graph",),
                               conditions=measure.CONDITIONS)
         known = score(times)
         if not known:
-            raise BenchError("no configuration could be captured in a graph")
+            raise NotTuned("no configuration could be captured in a graph")
         best = self.group.first("choice", choose(known, trial.present))
         self.tell(chosen=best, case=case.name, ms=by_graph(times[best]), flops=problem.flops,
                   of=len(trial.times))
@@ -135,8 +140,11 @@ class TunerOfRanks(Tuner):
                                    for name, chosen in choices.items()}
             self.trials[case.name] = Trial(dataclasses.asdict(case), choices,
                                            present and spell(present))
-        self.session.compile([r for of in requests.values() for r in of.values()],
-                             "configurations")
+        every = [r for of in requests.values() for r in of.values()]
+        # If time is short, some of each case are compiled.
+        random.Random(self.session.options.seed).shuffle(every)
+        left = self.session.budget
+        self.session.compile(every, "configurations", Budget(COMPILING * left.left(), left.clock))
         for case in cases:
             for name, request in requests[case.name].items():
                 if request.problem:
