@@ -4,8 +4,6 @@ agreement among ranks, times of all of them, ranks that are lost, routing.
 usage: test_several.py FOLDER-OF-MK-BENCH
 """
 import itertools
-import json
-import os
 import sys
 import threading
 import types

@@ -6,25 +6,11 @@ import sys
 import time
 
 from . import ceilings, manifest, measure, network, verify
-from .attention import Attention
-from .blocks import GemmBlocks, GroupedBlocks
 from .budget import Budget
-from .epilogue import Epilogue
 from .errors import BenchError, Lost, first_line
-from .gemm import Gemm
-from .grouped import Grouped
 from .kernels import Kernels, Pool, Request, interface
 from .problem import kernel_dims, severity
-from .ranks_attention import RanksAttention
-from .ranks_gemm import RanksGemm
-from .ranks_norm import RanksGemmNorm
-from .ranks_moe import RanksMoe
-
-PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "attention": Attention, "grouped": Grouped,
-            "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
-            "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
-            "ranks_attention": RanksAttention}
-
+from .problems import PROBLEMS
 
 KEEP_S = 15  # at least, between two times that results so far are written
 # A case takes about so long, as far as nothing is known; it counts as so many cases that were measured.

@@ -4,7 +4,7 @@ import random
 from . import measure, report, stats
 from .errors import BenchError, first_line
 from .kernels import interface
-from .session import PROBLEMS
+from .problems import PROBLEMS
 from .tuner import FINALISTS, SHORT_MS, Tuner, by_graph, choose, final_plan, score, spell
 
 

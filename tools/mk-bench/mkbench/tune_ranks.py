@@ -12,7 +12,8 @@ from . import measure
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
 from .job import Job, reason
-from .session import PROBLEMS, say
+from .problems import PROBLEMS
+from .session import say
 from .suites import Case
 from .tuner import FINALISTS, SHORT_MS, Tuner, by_graph, choose, final_plan, score, spell
 
