@@ -15,7 +15,7 @@ sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
 from mkbench import (cli, gates, measure, model, report, session, shapes, space, stats,  # noqa
-                     suites, tune)
+                     suites, tuner, tuning_file)
 from mkbench.budget import Budget  # noqa
 from mkbench.device_host import HostDevice, decode, encode  # noqa
 from mkbench.errors import BenchError  # noqa
@@ -215,14 +215,14 @@ class SuitesAndSpaces(unittest.TestCase):
                             "mkernel", "tuning", "space.json")
         for s in space.load_spaces(path):
             self.assertTrue(s.configurations(
-                dict.fromkeys("MNKBHSDTG", 4096)))
+                dict.fromkeys("MNKBHSDTGP", 4096)))
 
 
 class TuningFiles(unittest.TestCase):
     def test_entries_replace_each_other(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.json")
-            file = tune.TuningFile(path, "host")
+            file = tuning_file.TuningFile(path, "host")
             entry = {"kernel": "k", "types": ["f32"], "grid": 4,
                      "dims": {"M": 8}, "set": {"A": 1}}
             file.put(entry)
@@ -234,7 +234,7 @@ class TuningFiles(unittest.TestCase):
             self.assertEqual([(e["dims"]["M"], e["set"]["A"])
                               for e in data["entries"]], [(4, 1), (8, 2)])
             with self.assertRaisesRegex(BenchError, "is for target 'host'"):
-                tune.TuningFile(path, "sm_90a")
+                tuning_file.TuningFile(path, "sm_90a")
 
 
 class DrawnShapes(unittest.TestCase):
@@ -331,10 +331,10 @@ class CostModel(unittest.TestCase):
 class Choice(unittest.TestCase):
     def test_what_is_there_stays_unless_clearly_beaten(self):
         score = {"a": 1.0, "b": 1.009, "c": 1.02}
-        self.assertEqual(tune.choose(score, None), "a")
-        self.assertEqual(tune.choose(score, "b"), "b")
-        self.assertEqual(tune.choose(score, "c"), "a")
-        self.assertEqual(tune.choose(score, "gone"), "a")
+        self.assertEqual(tuner.choose(score, None), "a")
+        self.assertEqual(tuner.choose(score, "b"), "b")
+        self.assertEqual(tuner.choose(score, "c"), "a")
+        self.assertEqual(tuner.choose(score, "gone"), "a")
 
 
 class HostData(unittest.TestCase):

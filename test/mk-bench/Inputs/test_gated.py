@@ -4,7 +4,10 @@ without a compiler.
 usage: test_gated.py FOLDER-OF-MK-BENCH
 """
 import contextlib
+import functools
 import io
+import json
+import os
 import sys
 import types
 import unittest
@@ -12,7 +15,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
-from mkbench import (blocks, cli, cublaslt, gates, grouped, measure, report, session,  # noqa
+from mkbench import (blocks, cli, cublaslt, gates, grouped, measure, places, report, session,  # noqa
                      shapes, suites)
 from mkbench.attention import Attention  # noqa: E402
 from mkbench.budget import Budget  # noqa: E402
@@ -23,9 +26,21 @@ from mkbench.problem import kernel_dims  # noqa: E402
 EVERY = suites.Suites()
 
 
+@functools.cache
+def measured():
+    """(kernel, M, N, K) of the files of share/mkernel/tuning."""
+    found = set()
+    for name in ("sm_90a.json", "measured-sm_90a.json"):
+        with open(os.path.join(os.path.dirname(os.path.dirname(places.HERE)), "share", "mkernel", "tuning", name),
+                  encoding="utf-8") as file:
+            found |= {(e["kernel"], *map(e["dims"].get, "MNK")) for e in json.load(file)["entries"]}
+    return found
+
+
 class Gates(unittest.TestCase):
     # Suite: rival, geometric mean, least, share at 0.95.
-    ASKED = {"gemm_drawn": ("cublaslt", 1.0, 0.9, 0.85), "gemm_few_drawn": ("cublaslt", 0.99, 0.93, 0.9),
+    ASKED = {"gemm": ("cublaslt", 1.03, 0.95, None), "epilogue": ("alone", None, 0.971, None),
+             "gemm_drawn": ("cublaslt", 1.0, 0.9, 0.85), "gemm_few_drawn": ("cublaslt", 0.99, 0.93, 0.9),
              "gemm_ragged_drawn": ("cublaslt", 0.95, None, None),
              "fp8_drawn": ("cublaslt", 1.0, 0.9, 0.85), "fp8_block_drawn": ("torch", 1.05, 0.95, 0.95),
              "attention_grid": ("cudnn", 1.06, 1.0, None), "grouped_grid": ("torch", 1.15, 1.0, None)}
@@ -34,15 +49,16 @@ class Gates(unittest.TestCase):
         self.assertEqual(set(EVERY.expand(["gated"])), set(self.ASKED))
         for name, (rival, geomean, least, share) in self.ASKED.items():
             gate, = EVERY.get(name)["gates"]
-            self.assertEqual((gate["rival"], gate["geomean"], gate.get("each")),
+            self.assertEqual((gate["rival"], gate.get("geomean"), gate.get("each")),
                              (rival, geomean, least), name)
             self.assertEqual(gate.get("share"), share and {"at": 0.95, "least": share}, name)
-            self.assertIn(rival, EVERY.get(name)["rivals"])
-            self.assertNotIn(name, EVERY.names())
-            self.assertFalse(any(case.reported for case in EVERY.cases(name)))
+            self.assertTrue(rival in EVERY.get(name)["rivals"] or all(
+                rival in variant for variant in EVERY.get(name)["variants"]))
+            self.assertEqual(name in EVERY.names(), name == "gemm")
+            self.assertEqual(any(case.reported for case in EVERY.cases(name)), name == "gemm")
 
     def test_the_set_is_a_name_among_others(self):
-        self.assertEqual(EVERY.expand(["gemm", "gated", "fp8_drawn"])[:2], ["gemm", "gemm_drawn"])
+        self.assertEqual(EVERY.expand(["fp8", "gated", "fp8_drawn"])[:3], ["fp8", "gemm", "gemm_drawn"])
         self.assertEqual(EVERY.expand(["gated", "fp8_drawn"]), EVERY.expand(["gated"]))
         with self.assertRaisesRegex(BenchError, "or gated"):
             EVERY.cases("gate")
@@ -50,6 +66,12 @@ class Gates(unittest.TestCase):
         self.assertEqual((options.many, options.time_budget), (True, 570))
         self.assertEqual(cli.parse(["--suite", "gated", "--time-budget", "9"]).time_budget, 9)
         self.assertFalse(cli.parse(["--suite", "gemm_drawn"]).many)
+        # What --gates alone means.
+        options_of = lambda *words: (cli.parse(words).suite, cli.parse(words).many)
+        self.assertEqual(options_of("--gates"), (["gated"], True))
+        for words in (["--gates", "--suite", "fp8"], ["--gates", "--gpus", "2"],
+                      ["--gates", "--nodes", "2"], ["--gates", "--proxy"], []):
+            self.assertFalse(options_of(*words)[1], words)
         listed = io.StringIO()
         with contextlib.redirect_stdout(listed):
             self.assertTrue(cli.list_cases(EVERY, options))
@@ -72,8 +94,10 @@ class Cases(unittest.TestCase):
         self.assertEqual(len({c.shape for c in cases}), 100)
         # Of models and of each range as many to both.
         nt = {c.shape for c in cases if c.variant["layout"] == "nt"}
+        known = [s for text in EVERY.get("gemm_drawn")["tuned_on"]
+                 for s in (shapes.parse(text) if ":" in text else [text])]
         for text in EVERY.get("gemm_drawn")["drawn"]:
-            drawn = set(shapes.parse(text))
+            drawn = {c.shape for c in cases} & set(shapes.parse(text, known))
             self.assertEqual(2 * len(drawn & nt), len(drawn))
         one = EVERY.cases("gemm_drawn", variants=["bf16 nt"])
         self.assertEqual({c.shape for c in one}, {c.shape for c in cases})
@@ -85,6 +109,25 @@ class Cases(unittest.TestCase):
         # What is drawn replaces all that a suite has.
         self.assertEqual({c.shape for c in EVERY.cases("gemm", draw=["models:5:7"])},
                          set(shapes.parse("models:5:7")))
+
+    def test_what_was_tuned_on_is_not_gated_on(self):
+        drawn = [name for name in EVERY.data if EVERY.get(name).get("drawn")]
+        self.assertEqual(len(drawn), 8)
+        for name in drawn:
+            suite = EVERY.get(name)
+            seed = lambda text: int(text.split(":")[1])
+            old = [text for text in suite["tuned_on"] if ":" in text]
+            self.assertFalse(set(map(seed, suite["drawn"])) & set(map(seed, old)))
+            self.assertEqual(set(map(seed, suite["drawn"])), {2028 if "ragged" in name else 2027})
+            known = {shape for text in old for shape in shapes.parse(text)} | set(suite["tuned_on"])
+            several = {"gpus": 2} if EVERY.several(name) else {}
+            self.assertFalse(known & {c.shape for c in EVERY.cases(name, **several)}, name)
+            # Nor what the tuning file has, or rates of the model come from.
+            for case in EVERY.cases(name, **several):
+                self.assertNotIn((case.variant["kernel"], *(case.dims[d] for d in "MNK")), measured())
+        # Which are there for who asks for them.
+        old = suites.Suites(None, [101]).cases("gemm_few_drawn")
+        self.assertEqual([c.shape for c in old], shapes.parse("models:101:64:1-64"))
 
     def test_sizes_are_those_of_their_row(self):
         sizes = lambda name: [c.dims for c in EVERY.cases(name)]

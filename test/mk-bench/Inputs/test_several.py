@@ -4,10 +4,7 @@ agreement among ranks, times of all of them, ranks that are lost, routing.
 usage: test_several.py FOLDER-OF-MK-BENCH
 """
 import itertools
-import json
-import os
 import sys
-import tempfile
 import threading
 import types
 import unittest
@@ -15,38 +12,17 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
+from threads import on_ranks  # noqa: E402
 from mkbench import (ceilings, cli, gates, job, kernels, measure,  # noqa
                      network, report, session, suites)
 from mkbench.budget import Budget  # noqa: E402
 from mkbench.device_host import HostDevice  # noqa: E402
 from mkbench.errors import BenchError, Lost  # noqa: E402
-from mkbench.group import Alone, Group  # noqa: E402
+from mkbench.group import Alone  # noqa: E402
 from mkbench.ranks_attention import RanksAttention, places  # noqa: E402
 from mkbench.ranks_gemm import RanksGemm  # noqa: E402
 from mkbench.ranks_norm import RanksGemmNorm  # noqa: E402
 from mkbench.ranks_moe import RanksMoe, Routing  # noqa: E402
-
-
-def on_ranks(world, work):
-    """What work(group) returns or raises on each rank; ranks are threads."""
-    results = [None] * world
-    with tempfile.TemporaryDirectory() as folder:
-        def run(rank):
-            group = Alone()
-            try:
-                group = Group(rank, world, os.path.join(folder, "s"), b"k")
-                results[rank] = work(group)
-            except Exception as error:  # for the test to look at
-                results[rank] = error
-            finally:
-                group.close()
-        threads = [threading.Thread(target=run, args=(rank,))
-                   for rank in range(world)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    return results
 
 
 class Agreement(unittest.TestCase):
@@ -199,6 +175,39 @@ class Networks(unittest.TestCase):
         self.assertIn("not measured: c", gates.text(missing)[0])
         self.assertIn("92.0 %", report.network_table([good])[2])
         self.assertEqual(report.network_table([self.record("c")]), [])
+
+
+class Links(unittest.TestCase):
+    """The same figures over links between GPUs, by the library alone."""
+
+    def test_hidden_share_and_table(self):
+        # 1 ms of transfer; a launch takes .25 ms longer than the library alone.
+        found = network.figures(times(mkernel=(2.0, 2.25), cublas=(1.9, 2.0), nccl=(3.0, 3.0)),
+                                ["burst", "steady"], 370e6, 370e9)
+        row = found["burst"]
+        self.assertEqual((row["compute_by"], row["compute_ms"]), ("cublas", 2.0))
+        self.assertAlmostEqual(row["hidden"], 0.75)
+        line = report.links_table([{"suite": "ag_gemm", "name": "a", "links": found}])[2].split()
+        self.assertEqual(line, "ag_gemm a burst 2.2500 2.0000 cublas 1.0000 0.2500 75.0 %".split())
+        self.assertEqual(report.network_table([{"suite": "ag_gemm", "name": "a", "links": found}]), [])
+        self.assertEqual(report.links_table([{"suite": "gemm", "name": "a"}]), [])
+
+    def test_a_case_of_several_gpus_has_them(self):
+        every = suites.Suites()
+        places = types.SimpleNamespace(prefix="/p", example=lambda name: name)
+        run = session.Session(places, HostDevice(group=One(0, 2)), None, every,
+                              cli.parse(["--target", "host"]), Budget(1e9),
+                              types.SimpleNamespace(jobs=1))
+        run.contestants = lambda *arguments: [
+            measure.Contestant(name, lambda: None) for name in ("mkernel", "cublas")]
+        run.agreed, run.check = lambda what, make: (make(), None), lambda *arguments: None
+        run.times = lambda *arguments: times(mkernel=(2.0,), cublas=(1.0,))
+        run.device.group.gather = lambda what, value: [value] * 2
+        case = every.cases("ag_gemm", ["4x4x4"], gpus=2)[0]
+        record = run.record(case)
+        run.run_case(case, None, record, Budget(1e9))
+        self.assertEqual(record["links"]["net_bytes"], 16)
+        self.assertEqual(record["links"]["burst"]["hidden"], 0)
 
 
 class One(Alone):
@@ -460,14 +469,45 @@ class Suites(unittest.TestCase):
         shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
         self.assertEqual(shapes(2)[-1], "16384x16384x16384")
         self.assertEqual(shapes(4)[-1], "32768x32768x32768")
+        self.assertEqual(shapes(8), shapes(4))
         # Of numbers that nothing is said of the suite's own count.
-        self.assertEqual(shapes(8)[-1], "16384x16384x16384")
+        self.assertEqual(shapes(3)[-1], "16384x16384x16384")
         asked = lambda **record: [row["each"] for row in gates.evaluate(every, [
             {"reported": False, "name": "a", "ratios": {"nccl": {"burst": {"quoted": 2.0}}}, **record}], ["burst"])]
         self.assertEqual([asked(suite="ag_gemm", shape="4096x4096x4096", dims={"P": ranks}) for ranks in (2, 4)],
                          [[1.6], [1.2]])
+        # Eight are reported, whatever two have to reach.
+        for name in filter(every.several, every.data):
+            self.assertEqual(every.get(name, 8).get("gates", []), [], name)
+        self.assertEqual(gates.text(gates.evaluate(every, [], ["burst"])),
+                         ["nothing of what was run has a gate"])
         self.assertEqual(asked(suite="moe", shape="8192x7168x2048x256x8", variant="dispatch", dims={"P": 2}),
                          [1.6])
+
+    def test_gates_on_several_suites_together(self):
+        every = suites.Suites()
+        whole, ag = every.across
+
+        def rows(names, ranks=2, **ratios):
+            return [row for row in gates.evaluate(every, [
+                {"suite": name, "name": "bf16 16x1x1", "variant": "bf16", "shape": "16x1x1",
+                 "reported": False, "dims": {"P": ranks}, "ratios": {
+                     rival: {"burst": {"quoted": ratios.get(name, 1.1) + more}}
+                     for rival, more in (("nccl", 0.0), ("torch", 0.5), ("torch-one-shot", 0.5))}}
+                for name in names], ["burst"]) if row["suite"] in (whole["name"], ag["name"])]
+        found = rows(whole["suites"])
+        self.assertEqual([(r["passed"], r["geomean"], len(r["ratios"])) for r in found],
+                         [(True, 1.1, 6), (True, 1.03, 2)])
+        # The mean counts, not each.
+        found = rows(whole["suites"], ag_gemm_few=1.05, gemm_rs_few=1.3)
+        self.assertEqual([r["passed"] for r in found], [True, True])
+        found = rows(whole["suites"], ag_gemm_few=1.0, ag_gemm_tokens=1.04)
+        self.assertEqual([r["passed"] for r in found], [False, False])
+        self.assertIn("geometric mean 1.020, asked 1.03", gates.text(found)[1])
+        # Not of some of the suites, and not of other numbers of ranks.
+        self.assertEqual([r["suite"] for r in rows(ag["suites"])], [ag["name"]])
+        self.assertEqual(rows(["ag_gemm_few"]), [])
+        self.assertEqual(rows(whole["suites"], ranks=4), [])
 
     def test_ranks_are_a_dimension(self):
         several = self.every.names(several=True)

@@ -1,14 +1,13 @@
 """The command line of mk-bench."""
 import argparse
-import json
 import os
-import subprocess
 import sys
 
-from . import compile_suite, gates, measure, model, network, report, shapes, tune
+from . import (compile_suite, gates, measure, model, network, proxy, report, shapes, tune,
+               verify)
 from .budget import Budget
 from .errors import BenchError
-from .job import Job, count_gpus
+from .job import Job, count_gpus, ranks_of
 from .places import Places
 from .session import Session, say
 from .suites import GATED, Suites
@@ -18,12 +17,13 @@ process, random order; checked before timed. docs/benchmarking.md says how.
 
   mk-bench                              all suites of one GPU, less than 8 minutes
   mk-bench --quick --suite gemm         fewer samples: not for quoting
-  mk-bench --gates --json bench.json    are the ratios as large as asked for?
-  mk-bench --suite gated --gates        all gates of one GPU, on shapes that are drawn
-                                        or of a grid, less than 10 minutes
+  mk-bench --gates --json gates.json    are the ratios as large as asked for? Of the suites
+                                        of one GPU that are 'gated', less than 10 minutes
+  mk-bench --verify --suite gated --seeds 1-10    right at every shape? nothing is timed
   mk-bench --gpus 2                     suites of several ranks, one process a GPU
   mk-bench --nodes 2 --gpus 1           suites of several nodes, emulated
   mk-bench --tune gemm --time-budget 500   rewrites the tuning file
+  mk-bench --gpus 2 --tune ag_gemm      the same for a kernel of several ranks
 """
 
 
@@ -65,12 +65,17 @@ def parse(arguments):
         help="shapes of matrix products drawn from a seed, instead of those of the suite, among "
         "whose variants they are divided as its own are; kinds: "
         + ", ".join(shapes.KINDS) + "; LEAST-MOST: of M")
+    add("--seeds", metavar="FIRST-LAST,...", help="draw the shapes that suites draw from each of these "
+        "seeds, instead of their own")
     add("--variants", type=words, metavar="NAME,...", help="of the suite")
     add("--quick", action="store_true", help="fewer samples, 2 minutes")
     add("--time-budget", type=float, metavar="SECONDS")
     add("--json", metavar="FILE", help="everything that was measured")
     add("--gates", action="store_true",
-        help="evaluate the gates; exit status 1 if one fails")
+        help="evaluate the gates; exit status 1 if one fails. "
+        f"Without --suite, --gpus and --nodes: of --suite {GATED}")
+    add("--verify", action="store_true", help="time nothing: run each case twice on data of its own, "
+        "compare with the reference, and both runs bit by bit; exit status 1 if one is wrong")
     add("--model", action="store_true", help="what the compiler's cost model predicts beside "
         "what was measured")
     add("--measured", metavar="FILE", help="add what was measured to this file, from which "
@@ -106,6 +111,12 @@ def parse(arguments):
                 shapes.parse(text)
         except BenchError as error:
             parser.error(str(error))
+    if options.verify and (options.gates or options.tune or options.measured or options.model):
+        parser.error("--verify times nothing: leave out --gates, --tune, --model and --measured")
+    try:
+        options.seeds = shapes.parse_seeds(options.seeds) if options.seeds else []
+    except BenchError as error:
+        parser.error(f"--seeds: {error}")
     pairs = [pair.partition("=") for pair in options.set]
     try:
         options.set = {name: int(value) for name, _, value in pairs}
@@ -115,9 +126,11 @@ def parse(arguments):
         if condition not in measure.CONDITIONS:
             parser.error(f"--conditions: {condition} is neither burst nor "
                          "steady")
+    if options.gates and not (options.suite or options.gpus or options.nodes or options.proxy):
+        options.suite = [GATED]
     options.many = GATED in (options.suite or [])
     if options.time_budget is None:
-        options.time_budget = 540 if options.tune else 570 if options.many else \
+        options.time_budget = 540 if options.tune else 570 if options.many or options.verify else \
             115 if options.quick else 470
     return options
 
@@ -150,11 +163,15 @@ def list_cases(suites, options):
 
 
 def show(records, rows, options):
+    if options.verify:
+        for line in [*verify.lines(records), *("! " + p for p in report.problems(records))]:
+            print(line)
+        return
     for line in report.case_table(
             [r for r in records if r["suite"] != "compile"],
             options.conditions):
         print(line)
-    for line in report.network_table(records):
+    for line in [*report.network_table(records), *report.links_table(records)]:
         print(line)
     for line in compile_suite.lines(records):
         print(line)
@@ -163,7 +180,7 @@ def show(records, rows, options):
     for line in ["--quick: fewer than 30 samples, not for quoting"] if options.quick \
             else report.too_few_samples(records):
         print(line)
-    for line in gates.text(rows):
+    for line in gates.text(rows) if options.gates else []:
         print(line)
 
 
@@ -204,12 +221,6 @@ def bench_several(cases, places, suites, options, budget, keep, world, nodes=1):
     return session
 
 
-def count_ranks(places, options):
-    if options.gpus is not None:
-        return options.gpus
-    return 2 if options.target == "host" else count_gpus(places)[0]
-
-
 def write(sessions, rows, places, options):
     """What sessions have measured, as one document."""
     target = sessions[0].device.target
@@ -224,22 +235,21 @@ def write(sessions, rows, places, options):
 
 
 def bench(options, budget):
-    suites = Suites(options.suites)
+    suites = Suites(options.suites, options.seeds)
     if options.list:
         return 0 if list_cases(suites, options) else 1
     # All of that is found out before a GPU is used.
     names = suites.expand(options.suite or [n for n in suites.names(
         options.gpus is not None, options.nodes is not None)
                                             if not options.quick or n != "compile"])
+    if options.verify:
+        names = [name for name in names if suites.get(name)["problem"] != "compile"]
     places = Places(options.prefix)
     networked = [name for name in names if suites.networked(name)]
     several = [name for name in names if suites.several(name)
                and name not in networked]
     alone = [name for name in names if not suites.several(name)]
-    world = count_ranks(places, options) if several else 1
-    nodes = options.nodes or 2
-    ranks = {name: (nodes * (options.gpus or 1), nodes) if name in networked
-             else (world, 1) for name in names}
+    ranks = {name: ranks_of(suites, name, places, options) for name in names}
     network.parse_rate(options.rate)
     cases = {name: suites.cases(name, options.shapes, options.variants, *ranks[name],
                                 options.draw) for name in names}
@@ -252,13 +262,13 @@ def bench(options, budget):
                                     budget, keep))
     if several:
         sessions.append(bench_several(of(several), places, suites, options,
-                                      budget, keep, world))
+                                      budget, keep, *ranks[several[0]]))
     if networked:
         sessions.append(bench_several(of(networked), places, suites, options, budget,
                                       keep, *ranks[networked[0]]))
     records = [record for session in sessions for record in session.records]
     rows = gates.evaluate(suites, records, options.conditions)
-    show(records, rows if options.gates else [], options)
+    show(records, rows, options)
     for line in model.lines(records) if options.model else []:
         print(line)
     if options.measured:
@@ -275,46 +285,12 @@ def bench(options, budget):
     return 1 if wrong else 0
 
 
-def run_proxy(options):
-    """The exit status: that of the gates, or 0 without them."""
-    program = Places(options.prefix).program("mkernel-proxy-speed")
-    if not os.path.exists(program):
-        raise BenchError(f"{program} was not found", "ninja -C build mkernel-proxy-speed "
-                         "makes it, and a bundle has it")
-    try:
-        done = subprocess.run([program, "--json"], stdout=subprocess.PIPE, text=True,
-                              timeout=options.time_budget)
-    except subprocess.TimeoutExpired as error:
-        raise BenchError(f"{program} took longer than {options.time_budget:.0f} s",
-                         "--time-budget SECONDS gives it more") from error
-    if not done.stdout:
-        raise BenchError(f"{program} measured nothing (status {done.returncode})",
-                         "its messages stand above")
-    figures = json.loads(done.stdout)
-    latency, gpu = figures["latency_us"], figures.get("gpu")
-    print(f"requests of {figures['post_ns']} ns: {figures['share']:.3f} of a bare loop of posts, "
-          f"{figures['share_of_groups']:.3f} of one that posts groups\n"
-          f"free requests: {figures['commands_per_second'] / 1e6:.1f} million commands a second\n"
-          f"a thread's store to the post: median {latency['median']:.2f} us, "
-          f"99 % within {latency['p99']:.2f} us")
-    print(f"a store of {gpu['name']} to the post: median {gpu['median']:.2f} us, 99 % within "
-          f"{gpu['p99']:.2f} us, both +- {gpu['uncertainty']:.2f} us; and back to the GPU: "
-          f"median {gpu['round_trip']:.2f} us" if gpu else
-          f"a GPU's store to the post: skipped, {figures['no_gpu']}")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            file.write(done.stdout)
-    if options.gates:
-        print("gates: " + ("met" if done.returncode == 0 else "missed"))
-    return done.returncode if options.gates else 0
-
-
 def main(arguments):
     options = parse(arguments)
     budget = Budget(options.time_budget)
     try:
         if options.proxy:
-            return run_proxy(options)
+            return proxy.run(options)
         if options.tune:
             return tune.main(options, budget, make_device)
         return bench(options, budget)

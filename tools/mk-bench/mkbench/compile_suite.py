@@ -1,5 +1,6 @@
 """How long compilation takes: mk-opt to PTX, and from IR to a loaded kernel in a
-process of its own, with an empty cache on disk and again with a filled one."""
+process of its own, with an empty cache on disk and again with a filled one. Kernels that
+reach other ranks are compiled for two GPUs as well: to a package, which a job loads."""
 import concurrent.futures
 import glob
 import json
@@ -14,13 +15,18 @@ from .kernels import Request, interface
 from .places import HERE
 
 
+SEVERAL = 2  # GPUs, for kernels that reach other ranks
+
+
 def kernels_of(places, path):
+    """{kernel: whether it reaches other ranks}"""
     result = subprocess.run([places.program("mk-opt"), "--emit=signature", path],
                             capture_output=True, text=True, timeout=60,
                             check=False)
     if result.returncode:
         raise BenchError(os.path.basename(path), result.stderr.strip())
-    return [k["kernel"] for k in json.loads(result.stdout)["kernels"]]
+    return {k["kernel"]: any(arg["symmetric"] for arg in k["args"])
+            for k in json.loads(result.stdout)["kernels"]}
 
 
 def time_ptx(places, request, repeats=3):
@@ -28,8 +34,8 @@ def time_ptx(places, request, repeats=3):
     options = request.options
     emit = "llvmir" if options["target"] == "host" else "ptx"
     command = [places.program("mk-opt"), f"--target={options['target']}",
-               f"--emit={emit}", "--kernel", options["kernel"], "--gpus=1",
-               "--nodes=1", f"--grid={options['grid']}", request.path, "-o",
+               f"--emit={emit}", "--kernel", options["kernel"],
+               f"--gpus={options['gpus'] or 1}", "--nodes=1", f"--grid={options['grid']}", request.path, "-o",
                os.devnull]
     command += [f"--bind={n}={v}" for n, v in options["bind"].items()]
     if options["tuning"]:
@@ -77,7 +83,7 @@ def check_sizes(places, request):
 
 
 def jobs_of(places, suite, name, **options):
-    """A record and a request for each kernel of each file."""
+    """A record and a request for each kernel of each file, and for each number of GPUs."""
     jobs = []
     for path in sorted(glob.glob(os.path.join(places.root, suite["files"]))):
         file = os.path.basename(path)
@@ -86,10 +92,11 @@ def jobs_of(places, suite, name, **options):
         except BenchError as error:
             jobs.append((record(name, file, first_line(error)), None))
             continue
-        for kernel in kernels:
+        for kernel, gpus in [(kernel, gpus) for kernel, several in kernels.items()
+                             for gpus in ((0, SEVERAL) if several else (0,))]:
             request = Request(path, kernel, suite.get("bind", {}).get(kernel),
-                              **options)
-            entry = record(name, f"{file} {kernel}")
+                              gpus=gpus, **options)
+            entry = record(name, f"{file} {kernel}" + (f", {gpus} GPUs" if gpus else ""))
             try:
                 check_sizes(places, request)
             except BenchError as error:
@@ -110,7 +117,7 @@ def list_kernels(places, suite, name, target):
 
 
 def run(session, suite, name):
-    """A record for each kernel of each file."""
+    """A record for each of jobs_of()."""
     device = session.device
     jobs = jobs_of(session.places, suite, name, target=device.target,
                    grid=device.compile_grid, tuning=session.options.tuning)
@@ -145,4 +152,5 @@ def lines(records):
                           ("ptx_s", "cold_s", "cached_s"))]
             for r in records if r["suite"] == "compile"]
     return table(rows, ["kernel", "mk-opt to PTX, s", "IR to loaded, s",
-                        "cached, s"]) if rows else []
+                        "cached, s"]) + [
+        f"{SEVERAL} GPUs: IR to a package, which is not loaded"] if rows else []

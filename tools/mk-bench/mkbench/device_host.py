@@ -127,6 +127,12 @@ class HostDevice:
     def copy(self, target, source):
         target.bits[:] = source.bits
 
+    def bytes_of(self, tensor):
+        return bytes(memoryview(tensor.bits))
+
+    def count_different(self, one, other):
+        return sum(map(int.__ne__, one, other))
+
     def transpose(self, tensor):
         rows, columns = tensor.shape
         bits = array.array(tensor.bits.typecode, (
@@ -255,6 +261,17 @@ class HostDevice:
         values = [g / (1 + math.exp(-g)) * u
                   for g, u in zip(gate.values(), up.values())]
         return HostTensor(gate.shape, "f64", array.array("d", values))
+
+    def gelu(self, product, bias):
+        columns, biases = product.shape[1], bias.values()
+        x = [value + biases[i % columns] for i, value in enumerate(product.values())]
+        root = math.sqrt(2 / math.pi)
+        return HostTensor(product.shape, "f64", array.array("d", (
+            v / 2 * (1 + math.tanh(root * (v + 0.044715 * v ** 3))) for v in x)))
+
+    def added(self, product, other):
+        return HostTensor(product.shape, "f64", array.array(
+            "d", map(float.__add__, product.values(), other.values())))
 
     def add_rows(self, out, rows, values, factors, places):
         width, given, factor = out.shape[1], values.values(), factors.values()

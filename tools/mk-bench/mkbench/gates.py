@@ -101,6 +101,19 @@ def evaluate_roofline(suite, gate, records, conditions):
     return rows
 
 
+def evaluate_across(suites, records, conditions):
+    """Gates on several suites together ("across"), for so many `ranks`: judged where all of these
+    suites were run."""
+    rows = []
+    for gate in suites.across:
+        some = [{**r, "name": f"{r['suite']} {r['name']}"} for r in records
+                if r["suite"] in gate["suites"]
+                and r.get("dims", {}).get("P", 1) in gate.get("ranks", [1])]
+        if {r["suite"] for r in some} == set(gate["suites"]):
+            rows += evaluate_ratios(gate["name"], gate, some, conditions)
+    return rows
+
+
 def evaluate(suites, records, conditions):
     """Rows for all gates of the suites that have records."""
     rows = []
@@ -118,12 +131,12 @@ def evaluate(suites, records, conditions):
                 rows += evaluate_roofline(name, gate, of_suite, conditions)
             else:
                 rows += evaluate_limits(name, gate, of_suite)
-    return rows
+    return rows + evaluate_across(suites, records, conditions)
 
 
 def text(rows):
     """Lines for a terminal."""
-    lines = []
+    lines = [] if rows else ["nothing of what was run has a gate"]
     for row in rows:
         verdict = "PASS" if row["passed"] else "FAIL"
         missing = (f"; not measured: {', '.join(row['missing'])}"

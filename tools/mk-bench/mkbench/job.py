@@ -49,6 +49,20 @@ def count_gpus(places):
     return count.value, ""
 
 
+def count_ranks(places, options):
+    if options.gpus is not None:
+        return options.gpus
+    return 2 if options.target == "host" else count_gpus(places)[0]
+
+
+def ranks_of(suites, name, places, options):
+    """How many ranks a suite is run by, and how many nodes these are."""
+    if suites.networked(name):
+        nodes = options.nodes or 2
+        return nodes * (options.gpus or 1), nodes
+    return (count_ranks(places, options) if suites.several(name) else 1), 1
+
+
 def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -150,18 +164,34 @@ class Job(Session):
 
     def attempt(self, cases):
         """Returns the cases that are left when ranks were lost on one."""
-        options = {**vars(self.options), "prefix": self.places.prefix}
-        job = {"cases": [dataclasses.asdict(case) for case in cases],
-               "options": options, "seconds": self.budget.left(),
-               "network": self.nodes > 1 and network.transport_options(
-                   network.parse_rate(self.options.rate), self.options.path)}
         known = {(case.suite, case.name): case for case in cases}
-        ranks = Ranks(self.command, self.world, job, self.nodes)
-        current, lost = None, {}
+        current = None
+
+        def take(message):
+            nonlocal current
+            current = self.take(message, known, current)
+        lost = self.listen({"cases": [dataclasses.asdict(case) for case in cases]}, take)
+        if not known:
+            return []
+        why = reason(lost)
+        # What fails before any case does so again.
+        failed = [known.pop(current)] if current in known else [*known.values()]
+        self.fail(failed, why)
+        return [*known.values()] if current else []
+
+    def listen(self, job, take):
+        """Starts ranks on a job, and hands over what they say until they have ended;
+        returns why by those that are lost."""
+        ranks = Ranks(self.command, self.world, {
+            **job, "options": {**vars(self.options), "prefix": self.places.prefix},
+            "seconds": self.budget.left(),
+            "network": self.nodes > 1 and network.transport_options(
+                network.parse_rate(self.options.rate), self.options.path)}, self.nodes)
+        lost = {}
         try:
             for rank, message in ranks.messages():
                 if message:
-                    current = self.take(message, known, current)
+                    take(message)
                     if "lost" in message:
                         lost[rank] = message["lost"]
                 elif rank is None:
@@ -173,13 +203,7 @@ class Job(Session):
                     ranks.silence = GRACE_S
         finally:
             ranks.end()
-        if not known:
-            return []
-        why = reason(lost)
-        # What fails before any case does so again.
-        failed = [known.pop(current)] if current in known else [*known.values()]
-        self.fail(failed, why)
-        return [*known.values()] if current else []
+        return lost
 
     def take(self, message, known, current):
         """Keeps what a rank has said; returns the case that it is at."""

@@ -170,11 +170,12 @@ class Kernels:
             raise BenchError(problem)
         return self.library.share(package)
 
-    def contestant(self, request, problem, name="mkernel"):
-        """Each of the problem's sets of arguments is bound; calls take them in turn."""
+    def contestant(self, request, problem, name="mkernel", sets=None):
+        """Each of the problem's sets of arguments is bound, or the first `sets` of them; calls take
+        them in turn."""
         each = [self.bound(name, request, problem.kernel_dims(), {
             problem.kernel_name(own): tensor for own, tensor in arguments.items()},
-            problem.outputs()) for arguments in problem.argument_sets()]
+            problem.outputs()) for arguments in problem.argument_sets()[:sets]]
         contestant, contestant.turns = each[0], len(each)
         if len(each) > 1:
             contestant.call, contestant.keep = in_turn([c.call for c in each]), each[1:] + [

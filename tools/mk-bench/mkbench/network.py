@@ -1,5 +1,5 @@
-"""Several nodes, emulated on one machine: what crosses their network, how long that
-takes at least, and how much of it computation hides."""
+"""What crosses the network between nodes, emulated on one machine, or the links between
+GPUs: how long that takes at least, and how much of it computation hides."""
 import re
 
 from .errors import BenchError
@@ -8,7 +8,7 @@ UNITS = {"": 1, "K": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9, "T": 10 ** 12}
 # Of a rank's GPU: what 400 Gb/s carry.
 RATE = "50GB/s"
 # Contestants whose time is that of the computation alone.
-COMPUTE = ("alone", "cublas", "cudnn")
+COMPUTE = ("alone", "cublas", "cudnn", "grouped")
 
 
 def parse_rate(text):
@@ -26,9 +26,9 @@ def transport_options(rate, path):
     return f"rate={rate:.0f}" + (f",path={path}" if path else "")
 
 
-def rows(record):
-    """(condition, figures) of a record, for conditions that were measured."""
-    found = record.get("network") or {}
+def rows(record, of="network"):
+    """(condition, figures) of a record, for conditions that were measured; `of` links or the network."""
+    found = record.get(of) or {}
     return [(key, row) for key, row in found.items() if isinstance(row, dict)]
 
 
@@ -39,13 +39,13 @@ def worse(times, condition):
 
 
 def figures(times, conditions, net_bytes, rate):
-    """What a case's times (of measure.measure) say of the network:
+    """What a case's times (of measure.measure) say of the network, or of links:
     {"transfer_ms", condition: {"ms", "compute_ms", "compute_by", "bound_ms", "roofline",
     "exposed_ms", "hidden"}}.
 
     `bound_ms` is the larger of the computation alone, as the fastest of those does it
     in this run, and of the bytes at the network's rate; `roofline` its share of `ms`.
-    The emulated network carries `net_bytes` in exactly `transfer_ms`. What a launch
+    The emulated network carries `net_bytes` in exactly `transfer_ms`, links in about that. What a launch
     takes longer than the computation alone counts as exposed, also where it is not the
     network's fault: CTAs that send, products that are slower meanwhile. So `hidden`,
     the share of the transfer under computation, is not less than it says. What is longer

@@ -19,6 +19,7 @@ from mkbench.library import Library  # noqa: E402
 from mkbench.places import Places  # noqa: E402
 from mkbench.session import Session, say  # noqa: E402
 from mkbench.suites import Case, Suites  # noqa: E402
+from mkbench.tune_ranks import RankTuner, Trial  # noqa: E402
 
 
 class RankSession(Session):
@@ -29,7 +30,7 @@ class RankSession(Session):
         super().__init__(*arguments)
         self.tell = tell
 
-    def compile(self, requests, what):
+    def compile(self, requests, what, budget=None):
         pass  # the parent has, for rank 0 to find in the cache
 
     def say(self, text):
@@ -78,7 +79,10 @@ def measure(job, environment, tell):
     suites = Suites(options.suites)
     session = RankSession(said, places, device, library, suites, options,
                           Budget(job["seconds"], group.clock))
-    session.run([Case(**case) for case in job["cases"]])
+    if "trials" in job:
+        RankTuner(session, said).run([Trial(**trial) for trial in job["trials"]])
+    else:
+        session.run([Case(**case) for case in job["cases"]])
     library.leave()
     group.close()
 

@@ -125,6 +125,8 @@ class RanksGemm(RanksProblem):
 
     def rival(self, name):
         makers = {"cublas": self.by_cublas, "nccl": self.nccl, "torch": self.fused}
+        if self.kind == "ar":
+            makers["torch-one-shot"] = self.one_shot
         if name not in makers:
             return super().rival(name)
         return makers[name](name)
@@ -192,7 +194,7 @@ class RanksGemm(RanksProblem):
                     self.a, b, "sum", 0, peers.name)
             config = {"function": "fused_matmul_reduce_scatter"}
         else:
-            c = peers.empty((self.m, self.n), "bf16")
+            c = self.reachable()
             product, config = self.cublas(self.a, c)
 
             def call():
@@ -200,7 +202,28 @@ class RanksGemm(RanksProblem):
                 ops.two_shot_all_reduce_(c, "sum", peers.name)
                 contestant.result = c
             config = {**config, "function": "two_shot_all_reduce_"}
+        contestant = self.with_result(name, call, config)
+        return contestant
+
+    def one_shot(self, name):
+        """cublasLt, and torch's all-reduce in which each rank reads all parts: best for few rows."""
+        peers, ops, c = self.peers(), self.device.torch.ops.symm_mem, self.reachable()
+        product, config = self.cublas(self.a, c)
+
+        def call():
+            product()
+            contestant.result = ops.one_shot_all_reduce(c, "sum", peers.name)
+        contestant = self.with_result(name, call, {**config, "function": "one_shot_all_reduce"})
+        return contestant
+
+    @staticmethod
+    def with_result(name, call, config):
+        """A contestant that leaves a result of its own in each call."""
         contestant = Contestant(name, call, config)
         contestant.outputs = lambda: {"c": contestant.result} \
             if hasattr(contestant, "result") else {}
         return contestant
+
+    def reachable(self):
+        """Memory for the own part that peers read."""
+        return self.peers().empty((self.m, self.n), "bf16")

@@ -39,11 +39,6 @@ class RanksGemmNorm(RanksGemm):
 
     # Rivals -------------------------------------------------------------------
 
-    def rival(self, name):
-        if name == "torch-one-shot":
-            return self.one_shot(name)
-        return super().rival(name)
-
     def finish(self, contestant, total):
         """What is done with the sum, op by op."""
         torch = self.device.torch
@@ -87,7 +82,3 @@ class RanksGemmNorm(RanksGemm):
         return self.unfused(
             name, lambda: ops.one_shot_all_reduce(c, "sum", self.peers().name),
             product, {**config, "function": "one_shot_all_reduce"})
-
-    def reachable(self):
-        """Memory for the own part that peers read."""
-        return self.peers().empty((self.m, self.n), "bf16")

@@ -86,6 +86,22 @@ def network_table(records):
     return table(rows, NETWORK_HEADER) if rows else []
 
 
+LINKS_HEADER = ["over links", "condition", "ms", "alone ms", "by", "transfer ms", "exposed ms",
+                "hidden"]
+
+
+def links_table(records):
+    """Of suites of several GPUs: the slower of call and graph; the library alone, and which; least
+    bytes at the links' rate; what a launch takes longer than the library alone; the share of the
+    transfer that lies under computation."""
+    rows = [[f"{record['suite']} {record['name']}", condition, number(row["ms"], 4),
+             number(row["compute_ms"], 4), row["compute_by"],
+             number(record["links"]["transfer_ms"], 4), number(row["exposed_ms"], 4),
+             "-" if row["hidden"] is None else f"{100 * row['hidden']:.1f} %"]
+            for record in records for condition, row in network.rows(record, "links")]
+    return table(rows, LINKS_HEADER) if rows else []
+
+
 def problems(records):
     """One line for everything that was not measured or is wrong."""
     lines = []

@@ -5,25 +5,12 @@ import subprocess
 import sys
 import time
 
-from . import ceilings, manifest, measure, network
-from .attention import Attention
-from .blocks import GemmBlocks, GroupedBlocks
+from . import ceilings, manifest, measure, network, verify
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
-from .gemm import Gemm
-from .grouped import Grouped
 from .kernels import Kernels, Pool, Request, interface
 from .problem import kernel_dims, severity
-from .ranks_attention import RanksAttention
-from .ranks_gemm import RanksGemm
-from .ranks_norm import RanksGemmNorm
-from .ranks_moe import RanksMoe
-
-PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
-            "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
-            "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
-            "ranks_attention": RanksAttention}
-
+from .problems import PROBLEMS
 
 KEEP_S = 15  # at least, between two times that results so far are written
 # A case takes about so long, as far as nothing is known; it counts as so many cases that were measured.
@@ -77,9 +64,9 @@ class Session:
             kernel_dims(about, case.dims), target=self.device.target,
             grid=self.device.grid, tuning=self.options.tuning, gpus=1, alone=True)
 
-    def compile(self, requests, what):
+    def compile(self, requests, what, budget=None):
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
-        self.pool.run(requests, self.budget)
+        self.pool.run(requests, budget or self.budget)
 
     def describe(self, requests):
         """Asks for the interfaces of all that could be compiled, many at a time, before the
@@ -102,7 +89,8 @@ class Session:
                 requests[case.suite, case.name] = self.request(case)
             except BenchError as error:
                 self.records.append(self.record(case, str(error)))
-        alone = [self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
+        alone = [] if self.options.verify else [
+            self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
         self.compile([*requests.values(), *filter(None, alone)], "kernels")
         self.measure([c for c in cases if (c.suite, c.name) in requests],
                      requests)
@@ -147,7 +135,7 @@ class Session:
                  + (record["problem"] or self.short(record)))
 
     def measure_ceilings(self, cases):
-        if self.device.target == "host":
+        if self.device.target == "host" or self.options.verify:
             return
         rates = {PROBLEMS[self.suites.get(c.suite)["problem"]].rate
                  for c in cases}
@@ -178,16 +166,21 @@ class Session:
         for rival, conditions in record["ratios"].items():
             parts += [f"{rival} {condition} {row['quoted']:.3f}"
                       for condition, row in conditions.items()]
-        return ", ".join(parts) or "no ratio"
+        return ", ".join(parts) or ("right" if "verify" in record else "no ratio")
 
     def run_case(self, case, request, record, budget):
         suite = self.suites.get(case.suite)
         self.device.release()
         kind = PROBLEMS[suite["problem"]]
         problem, why = self.agreed("data", lambda: kind(
-            self.device, case.variant, case.dims, self.options.seed))
+            self.device, case.variant, case.dims, self.seed()))
         if why:
             raise BenchError(why)
+        if self.options.verify:
+            try:
+                return verify.run(self, request, problem, record)
+            finally:
+                self.kernels.drop()
         for key in ("flops", "bytes", "link_bytes"):
             record[key] = getattr(problem, key)
         contestants = self.contestants(
@@ -211,6 +204,9 @@ class Session:
         else:
             record["bound_ms"] = {c: ceilings.bound_ms(
                 problem, self.ceilings, c, suite.get("link")) for c in conditions}
+            if suite.get("link"):
+                record["links"] = network.figures(times, conditions, problem.link_bytes,
+                                                  suite["link"])
         if "mkernel" in times:
             for contestant in good[1:]:
                 record["ratios"][contestant.name] = measure.ratios(
@@ -220,16 +216,21 @@ class Session:
         self.kernels.drop()
         self.device.release()
 
+    def seed(self):
+        """Of a case's data. What is only verified has other data in each case."""
+        return self.options.seed + (1000 * len(self.records) if self.options.verify else 0)
+
     def note_state(self, record):
         """The state of the GPU now, unless it was asked for a moment ago."""
         now = time.monotonic()
         if self.state_at is None or now - self.state_at >= STATE_EVERY_S:
             record["gpu"], self.state_at = manifest.gpu_state(), now
 
-    def times(self, contestants, budget):
+    def times(self, contestants, budget, **how):
+        how = {"plan": self.plan, "conditions": self.options.conditions, **how}
         try:
-            return measure.measure(self.device, contestants, self.plan, budget,
-                                   self.options.conditions, order=self.order)
+            return measure.measure(self.device, contestants, budget=budget,
+                                   order=self.order, **how)
         except BenchError:
             raise
         except Exception as error:  # torch only knows that the GPU has failed
@@ -275,10 +276,10 @@ class Session:
             result.append(contestant)
         return result
 
-    def ours(self, request, problem):
+    def ours(self, request, problem, sets=None):
         if request.problem:
             raise BenchError(request.problem)
-        contestant = self.kernels.contestant(request, problem)
+        contestant = self.kernels.contestant(request, problem, sets=sets)
         contestant.config = self.config(request)
         return contestant
 

@@ -5,6 +5,7 @@ sizes between which the logarithm is even. Tune on some seeds, and quote others.
 """
 import math
 import random
+import re
 
 from .errors import BenchError
 
@@ -29,7 +30,9 @@ PARALLEL = (1, 2, 4, 8)
 TOKENS = tuple(2 ** i for i in range(15))
 # least, most, multiple of each of M, N, K
 RANGES = {"multiples16": (64, 16384, 16), "multiples8": (64, 16384, 8), "any": (64, 16384, 1),
-          "ragged": (64, 16384, 1), "ranks": (2048, 16384, 64)}
+          "ragged": (64, 16384, 1), "ranks": (2048, 16384, 64),
+          # For rehearsals on the host target, and what is smaller than a tile.
+          "tiny": (1, 48, 1), "tiny8": (8, 64, 8)}
 # Of these shapes at least one size is no multiple of so much.
 OFF = {"ragged": 8}
 MOST = 1000
@@ -54,8 +57,9 @@ def between(draw, least, most, multiple):
     return min(max(round(value / multiple), -(-least // multiple)), most // multiple) * multiple
 
 
-def draw_shapes(kind, seed, count, rows=(1, 16384)):
-    """`count` different (M, N, K), with M from rows[0] to rows[1]; fewer if there are no more."""
+def draw_shapes(kind, seed, count, rows=(1, 16384), without=()):
+    """`count` different (M, N, K), with M from rows[0] to rows[1], none of `without`; fewer if there are
+    no more."""
     if kind not in KINDS:
         raise BenchError(f"drawn shapes '{kind}'", "are not known", "one of " + ", ".join(KINDS))
     least, most = rows
@@ -63,7 +67,7 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
         raise BenchError(f"drawn shapes with {least} to {most} rows", "there are none",
                          "give 1 or more, the least first")
     draw = random.Random(f"{kind} {seed}")
-    fits = lambda m, n, k: m * k + n * k + m * n <= MOST_ELEMENTS
+    fits = lambda m, n, k: m * k + n * k + m * n <= MOST_ELEMENTS and (m, n, k) not in without
     if kind == "models":
         tokens = [t for t in TOKENS if least <= t <= most]
         return [s for s in of_models(draw, tokens) if fits(*s)][:count]
@@ -83,12 +87,30 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
     return list(shapes)
 
 
+def reseeded(text, seeds):
+    """The same for each of these seeds; as it is, if there are none."""
+    kind, _, *rest = text.split(":")
+    return [":".join([kind, str(seed), *rest]) for seed in seeds] or [text]
+
+
+def parse_seeds(text):
+    """Seeds of "1-10" or "3,7,9-11"."""
+    seeds = []
+    for part in text.split(","):
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last <= first + MOST:
+            raise BenchError(f"seeds '{text}'", "are not of the form 1-10 or 3,7,9-11")
+        seeds += range(first, last + 1)
+    return seeds
+
+
 def spell(shapes):
     return ["x".join(map(str, shape)) for shape in shapes]
 
 
-def parse(text):
-    """KIND:SEED[:COUNT[:LEAST-MOST]], the last of M."""
+def parse(text, without=()):
+    """KIND:SEED[:COUNT[:LEAST-MOST]], the last of M; none of the shapes `without`."""
     parts = text.split(":")
     try:
         kind, seed = parts[0], int(parts[1])
@@ -100,4 +122,5 @@ def parse(text):
         raise BenchError(f"drawn shapes '{text}'", "are not of the form KIND:SEED[:COUNT[:LEAST-MOST]]",
                          f"as in models:1:100:65-16384, with at most {MOST} shapes; kinds are "
                          + ", ".join(KINDS)) from None
-    return spell(draw_shapes(kind, seed, count, rows))
+    return spell(draw_shapes(kind, seed, count, rows, {
+        tuple(map(int, shape.split("x"))) for shape in without}))

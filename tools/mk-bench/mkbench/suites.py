@@ -12,6 +12,10 @@ from .places import HERE
 GATED = "gated"
 
 
+# The key of gates that are on several suites together.
+ACROSS = "across"
+
+
 @dataclasses.dataclass
 class Case:
     suite: str
@@ -27,11 +31,15 @@ class Case:
 
 
 class Suites:
-    def __init__(self, path=None):
+    """`seeds`: drawn from these instead of the seeds that the file has."""
+
+    def __init__(self, path=None, seeds=()):
+        self.seeds = seeds
         path = path or os.path.join(HERE, "suites.json")
         try:
             with open(path, encoding="utf-8") as file:
                 self.data = json.load(file)
+            self.across = self.data.pop(ACROSS, [])
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
 
@@ -73,7 +81,13 @@ class Suites:
         if suite["problem"] == "compile":
             return []
         reported = suite.get("reported", [])
-        found = [s for text in draw or suite.get("drawn", []) for s in drawn.parse(text)]
+        texts = draw or [text for own in suite.get("drawn", [])
+                         for text in drawn.reseeded(own, self.seeds)]
+        # Layers of models recur, whatever the seed.
+        known = set() if draw or self.seeds else {
+            s for text in suite.get("tuned_on", [])
+            for s in (drawn.parse(text) if ":" in text else [text])}
+        found = list(dict.fromkeys(s for text in texts for s in drawn.parse(text, known)))
         own = found if draw else suite.get("shapes", []) + found
         wanted = shapes or (own if draw else own + reported)
         chosen = [v for v in suite["variants"] if not variants or v["name"] in variants]
