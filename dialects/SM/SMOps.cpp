@@ -11,10 +11,10 @@ using namespace mlir::mk_sm;
 static ParseResult parseOffsets(OpAsmParser &parser, DictionaryAttr &offsets) {
   NamedAttrList pieces;
   auto parsePiece = [&]() -> ParseResult {
-    StringRef name;
+    std::string name;
     int64_t offset = 0;
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(offset))
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual() || parser.parseInteger(offset))
       return failure();
     if (pieces.set(name, parser.getBuilder().getI64IntegerAttr(offset)))
       return parser.emitError(loc) << "'" << name << "' has an offset already";
@@ -29,7 +29,8 @@ static ParseResult parseOffsets(OpAsmParser &parser, DictionaryAttr &offsets) {
 static void printOffsets(OpAsmPrinter &p, Operation *, DictionaryAttr offsets) {
   p << '(';
   llvm::interleaveComma(offsets, p, [&](NamedAttribute piece) {
-    p << piece.getName().getValue() << " = " << cast<IntegerAttr>(piece.getValue()).getInt();
+    p.printKeywordOrString(piece.getName());
+    p << " = " << cast<IntegerAttr>(piece.getValue()).getInt();
   });
   p << ')';
 }

@@ -97,6 +97,7 @@ def MkSM_CreateScratchOp : MkSM_CreateOp<"create_scratch"> {
     mk_sm.create_scratch offsets(exchange = 98304, put_barriers = 114832, put_slots = 0)
     ```
   }];
+  let hasVerifier = 1;
 }
 
 def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [MkSM_SharedOwner, HasParent<"::mlir::mk::KernelOp">]> {

@@ -172,6 +172,14 @@ int64_t mk_sm::getSharedOffset(Operation *owner, StringRef piece) {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
+LogicalResult CreateScratchOp::verify() {
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<CreateScratchOp>(op))
+      return emitOpError() << "is the second one of its role, which has one place for what its ops "
+                              "need: delete it";
+  return success();
+}
+
 // It stands behind everything that owns shared memory, which has been verified then.
 LogicalResult SharedMemoryOp::verify() {
   if ((*this)->getNextNode())

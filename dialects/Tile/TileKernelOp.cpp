@@ -144,13 +144,15 @@ static ParseResult parseShape(OpAsmParser &parser,
                               ArrayRef<std::pair<StringRef, AffineExpr>> symbols, unsigned numDims,
                               unsigned numSymbols, AffineMap &map) {
   SmallVector<AffineExpr> exprs;
-  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return parser.parseAffineExpr(symbols, exprs.emplace_back());
+        SMLoc loc = parser.getCurrentLocation();
+        if (succeeded(parser.parseAffineExpr(symbols, exprs.emplace_back())))
+          return success();
+        return parser.emitError(loc, "extents are integers, what dims(...) and sizes(...) name (")
+               << (symbols.empty() ? "here nothing" : quoted(llvm::make_first_range(symbols)).str())
+               << "), and sums and products of these";
       }))
-    return parser.emitError(loc, "extents are integers, what dims(...) and sizes(...) name (")
-           << (symbols.empty() ? "here nothing" : quoted(llvm::make_first_range(symbols)).str())
-           << "), and sums and products of these";
+    return failure();
   map = AffineMap::get(numDims, numSymbols, exprs, parser.getContext());
   return success();
 }

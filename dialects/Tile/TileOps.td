@@ -42,7 +42,8 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let summary = "writes a tile, here or at a peer, and may signal it";
   let description = [{
     Offsets, lower ranks and `valid` are those of `mk.load`; elements outside the buffer,
-    that of the peer with `on`, or beyond `valid` are dropped. `on` names the rank
+    that of the peer with `on`, or beyond `valid` are dropped. An index in front of the tile's
+    dimensions has to exist, unless nothing is stored. `on` names the rank
     whose buffer is written: symmetric memory, reachable over `link` axes.
     `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
     adds instead of overwriting; adds of different CTAs happen in any order.

@@ -204,7 +204,8 @@ def Mk_ParamOp : Mk_Op<"param"> {
 def Mk_RequireOp : Mk_Op<"require", [HasParent<"KernelOp">]> {
   let summary = "a condition on dimensions and mesh";
   let description = [{
-    A launch for which the condition does not hold is refused with the message.
+    A launch for which the condition does not hold is refused with the message; a compilation is,
+    if that is known.
 
     ```mlir
     mk.require %ok, "M must be a multiple of the number of ranks"

@@ -218,19 +218,23 @@ LogicalResult Resolver::checkExtents(ForeachOp loop) {
   return success();
 }
 
-/// The parameter that makes `value` 0: one that is 0, and the value is not where that is 1. Null if
-/// there is none.
+/// The parameter that makes `value` 0: one that is 0, and the value is not where that is 1; else
+/// the first of those that have to be changed together. Null if there is none.
 static ParamOp findZero(Value value) {
-  for (ParamOp param : getParamsOf(value)) {
-    if (param.getNumber() != 0)
-      continue;
-    param.setNumber(1);
-    std::optional<int64_t> without = evaluateIndex(value);
-    param.setNumber(0);
-    if (without != 0)
+  SmallVector<ParamOp> zeros = llvm::to_vector(
+      llvm::make_filter_range(getParamsOf(value), [](ParamOp op) { return op.getNumber() == 0; }));
+  auto isZeroWithout = [&](ArrayRef<ParamOp> params) {
+    for (ParamOp param : params)
+      param.setNumber(1);
+    std::optional<int64_t> number = evaluateIndex(value);
+    for (ParamOp param : params)
+      param.setNumber(0);
+    return number == 0;
+  };
+  for (ParamOp param : zeros)
+    if (!isZeroWithout(param))
       return param;
-  }
-  return {};
+  return zeros.empty() || isZeroWithout(zeros) ? ParamOp() : zeros.front();
 }
 
 /// A division that every launch executes, by what a parameter makes 0.

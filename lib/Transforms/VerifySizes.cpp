@@ -57,10 +57,12 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
   LogicalResult verifyArguments(KernelOp kernel) {
     for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
       SmallVector<int64_t> extents;
-      for (unsigned d = 0, rank = kernel.getArgShape(i).getNumResults(); d != rank; ++d)
-        extents.push_back(kernel.getArgExtent(i, d).value_or(1));
+      unsigned rank = kernel.getArgShape(i).getNumResults();
       // What is negative, or has wrapped, is the plan's to tell.
-      if (llvm::any_of(extents, [](int64_t extent) { return extent < 0; }))
+      for (unsigned d = 0; d != rank; ++d)
+        if (std::optional<int64_t> extent = kernel.getArgExtent(i, d); extent && *extent >= 0)
+          extents.push_back(*extent);
+      if (extents.size() != rank)
         continue;
       mkernel::checked::Number elements = mkernel::checked::product(extents);
       if (!elements || *elements > mkernel::checked::kMostElements)
@@ -83,7 +85,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
         given.push_back((param.getName() + " = " + Twine(*number)).str());
     if (!given.empty())
       diag << " (" << llvm::interleaved(given) << ")";
-    return diag << "; choose other sizes" << (given.empty() ? "" : " or parameters");
+    return diag << "; choose sizes, a mesh and parameters for which it does";
   }
 
   void runOnOperation() override {

@@ -81,12 +81,21 @@ bool KernelProgram::putExists(const CtaState &state, PutOp put, uint32_t peer) {
 
 bool KernelProgram::storeExists(const CtaState &state, StoreOp store, uint32_t peer) {
   auto dest = bufferOf(state, store.getDest());
+  if (!dest)
+    return true;
+  auto tile = cast<RankedTensorType>(store.getTile().getType());
+  unsigned lead = store.getOffsets().size() - tile.getRank();
+  // Nothing is stored, or it is not known whether.
   for (Value value : store.getValid())
     if (Scalar valid = get(state, value); !valid.known || valid.value <= 0)
       return true;
-  unsigned lead =
-      store.getOffsets().size() - cast<RankedTensorType>(store.getTile().getType()).getRank();
-  for (auto [d, value] : llvm::enumerate(store.getOffsets().take_front(dest ? lead : 0))) {
+  for (auto [d, value] : llvm::enumerate(store.getOffsets().drop_front(lead))) {
+    Scalar begin = get(state, value), whole = extent(peer, *dest, lead + d);
+    if (!begin.known || !whole.known || begin.value >= whole.value ||
+        begin.value + tile.getDimSize(d) <= 0)
+      return true;
+  }
+  for (auto [d, value] : llvm::enumerate(store.getOffsets().take_front(lead))) {
     Scalar index = get(state, value);
     if (index.known && !exists(state, store, "writes", peer, *dest, d, index.value, 1))
       return false;

@@ -205,3 +205,17 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
   mk.role @r ctas(1) {
   }
 }
+
+// -----
+
+// Both are to blame: one of them is named.
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %p = mk.param "P" = 0
+  %q = mk.param "Q" = 0
+  %rows = arith.muli %p, %q : index
+  // expected-error @+1 {{divides by 0, since parameter 'P' is 0: it must be at least 1}}
+  %n = arith.divui %M, %rows : index
+  mk.role @r ctas(1) {
+  }
+}

@@ -58,7 +58,7 @@ mk.kernel @requires on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
   %q = mk.param "Q" = 2
   %rows = arith.muli %p, %q : index
   %few = arith.cmpi ult, %rows, %c3 : index
-  // expected-error @+1 {{does not hold: P * Q must be below 3 (P = 16, Q = 2); choose other sizes or parameters}}
+  // expected-error @+1 {{does not hold: P * Q must be below 3 (P = 16, Q = 2); choose sizes, a mesh and parameters for which it does}}
   mk.require %few, "P * Q must be below 3"
   mk.role @r ctas(1) {
   }

@@ -243,7 +243,7 @@ mk.kernel @combined on @mesh dims(uniform M, uniform C) (in %a : !x [M, C] split
 
 // -----
 
-// In front of a tile there is no edge: the whole tile would be lost, at a peer and here. A tile of which nothing is valid may lie anywhere.
+// In front of a tile there is no edge: the whole tile would be lost, at a peer and here. A tile of which nothing is valid, or is there, may lie anywhere.
 // CHECK: error: 'mk.store' op writes element 3 of dimension 0 of 's', which has 2 elements there on rank 1, in role 'send' (rank 0, CTA 0): correct the index
 mk.mesh @mesh (gpu = 2 via link)
 !slots = memref<?x4x4xf32, #mk.symmetric>
@@ -258,6 +258,7 @@ mk.kernel @slot on @mesh dims(uniform M, uniform C) (scratch %s : !slots [2, 4, 
     %slot = arith.addi %me, %c1 : index
     mk.store %t, %s[%c3, %c0, %c0] valid(%c0, %c4) on %c1 : tensor<4x4xf32>, !slots
     mk.store %t, %s[%c0, %c3, %c3] on %c1 : tensor<4x4xf32>, !slots
+    mk.store %t, %s[%c3, %c4, %c0] on %c1 : tensor<4x4xf32>, !slots
     %first = arith.cmpi eq, %me, %c0 : index
     scf.if %first {
       mk.store %t, %s[%c3, %c0, %c0] on %c1 : tensor<4x4xf32>, !slots

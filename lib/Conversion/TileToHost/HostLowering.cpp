@@ -195,6 +195,7 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
                                            extent(lead + d), end ? &end : nullptr);
     part.offsets.push_back(edge.begin);
     part.skipped.push_back(edge.skipped);
+    part.edges.push_back(edge.size);
     part.sizes.push_back(inside ? select(inside, edge.size, index(0)) : edge.size);
   }
   return part;

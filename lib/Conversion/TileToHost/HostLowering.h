@@ -80,6 +80,7 @@ public:
   struct TilePart {
     SmallVector<Value> offsets, skipped, sizes;
     Value inside; // i1: the leading dimensions have it; null: there are none
+    SmallVector<Value> edges; // sizes that the tile's own dimensions have, whatever those have
   };
   /// Of a tile at `offsets` of `buffer`. `rows`: the extent of the buffer's first
   /// dimension, null: as it is here.
@@ -125,7 +126,7 @@ private:
                     ArrayRef<Value> extents, Value used = {});
   void checkPut(PutOp op, Value rows);
   /// `rows`: of dimension 0 at the peer, if there are not as many as here.
-  void checkStore(StoreOp op, Value rows = {});
+  void checkStore(StoreOp op, const TilePart &part, Value rows = {});
   void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);

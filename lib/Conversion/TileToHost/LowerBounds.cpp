@@ -75,7 +75,7 @@ void HostLowering::checkScalarAccess(Operation *op) {
                indices, extents);
 }
 
-void HostLowering::checkStore(StoreOp op, Value rows) {
+void HostLowering::checkStore(StoreOp op, const TilePart &part, Value rows) {
   int64_t lead = op.getOffsets().size() - cast<RankedTensorType>(op.getTile().getType()).getRank();
   Value argument = argumentOf(op.getDest());
   if (!sites || !argument)
@@ -85,9 +85,9 @@ void HostLowering::checkStore(StoreOp op, Value rows) {
     extents.push_back(
         d == 0 && rows ? rows : Value(memref::DimOp::create(b, loc, op.getDest(), index(d))));
   Value used;
-  for (Value valid : op.getValid()) {
-    Value some = cmp(arith::CmpIPredicate::sgt, valid, index(0));
-    used = used ? arith::AndIOp::create(b, loc, used, some) : some;
+  for (Value size : part.edges) {
+    Value isAny = cmp(arith::CmpIPredicate::sgt, size, index(0));
+    used = used ? arith::AndIOp::create(b, loc, used, isAny) : isAny;
   }
   checkIndices(op, MK_WRITTEN_ARGUMENT, argument, op.getOffsets().take_front(lead), extents, used);
 }

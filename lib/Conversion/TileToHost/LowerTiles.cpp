@@ -115,8 +115,8 @@ LogicalResult HostLowering::lower(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
-  checkStore(op);
   TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(), op.getValid());
+  checkStore(op, part);
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc, inner, outer); };
   copyTile(*this, op.getDest(), op.getOffsets(), op.getTile(), part, copy);
@@ -138,8 +138,8 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     rows =
         toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())}, b.getI64Type())
                     .front());
-  checkStore(op, rows);
   TilePart part = existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
+  checkStore(op, part, rows);
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
   SmallVector<Value> tileStrides(type.getRank());

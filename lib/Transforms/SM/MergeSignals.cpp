@@ -12,7 +12,8 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kMergeSignals = "mk-sm-merge-signals";
 
-/// Signals behind one fence: there are registers for so many addresses.
+/// Signals behind one fence, unless one iteration has more: there are registers for so many
+/// addresses.
 static constexpr uint64_t kMostSignals = 8;
 
 /// The first op that raises a signal of a peer that the loop goes over, not counting inner loops,
@@ -103,10 +104,11 @@ void mk_sm::mergeSignals(scf::ForOp loop) {
                                  << obstacle.str();
     return;
   }
-  uint64_t trips = count->getZExtValue(), groups = llvm::divideCeil(trips, kMostSignals);
-  passed(first, kMergeSignals) << remark::add("is raised {0} times, up to {1} behind one fence",
-                                              trips, kMostSignals);
   detachSignals(loop);
+  uint64_t trips = count->getZExtValue(), signals = 0;
+  loop.getBody()->walk([&](mk::SignalOp) { ++signals; });
+  uint64_t groups = llvm::divideCeil(trips, std::max<uint64_t>(kMostSignals / signals, 1));
+  passed(first, kMergeSignals) << remark::add("is raised {0} times; fences: {1}", trips, groups);
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);
   SmallVector<Value> counters{loop.getLowerBound()};

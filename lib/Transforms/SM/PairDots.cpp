@@ -186,10 +186,14 @@ bool Pairing::analyse() {
   wait = getFullWait(dot.getResult(), result);
   if (!analyseOps())
     return false;
-  loads = getEarlyLoads(loop, [](Operation *load, StringRef why) {
-    missed(load, kPairDots) << "does not go with the dot, and is waited for: " << why.str();
-  });
-  return fitsRegisters();
+  SmallVector<std::pair<Operation *, std::string>> late;
+  loads =
+      getEarlyLoads(loop, [&](Operation *load, StringRef why) { late.emplace_back(load, why); });
+  if (!fitsRegisters())
+    return false;
+  for (auto &[load, why] : late)
+    missed(load, kPairDots) << "does not go with the dot, and is waited for: " << why;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

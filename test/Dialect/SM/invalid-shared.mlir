@@ -135,3 +135,14 @@ mk.kernel @name on @mesh () {
     %s = mk_sm.create_staging {mk_sm.share = 1} : !mk_sm.staging<1>
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @scratches on @mesh () {
+  mk.role @r ctas(1) {
+    mk_sm.create_scratch offsets(padding = 0)
+    // expected-error @+1 {{is the second one of its role, which has one place for what its ops need: delete it}}
+    mk_sm.create_scratch offsets(padding = 8)
+  }
+}

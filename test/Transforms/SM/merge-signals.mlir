@@ -35,13 +35,13 @@ mk.kernel @reduce on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) 
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c3 step %c1 {
         mk_sm.store %t, %slot[%p, %c0, %c0] on %p through %g : !part, !slots, !mk_sm.staging<2>
-        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times; fences: 1 (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }
       scf.for %p = %c0 to %c3 step %c1 {
         %mine = arith.cmpi ult, %p, %M : index
         scf.if %mine {
-          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times; fences: 1 (in role 'work')}}
           mk.store %t, %slot[%p, %c0, %c0] on %p signal %s[%p] : !part, !slots, !parts
         }
       }
@@ -112,7 +112,7 @@ mk.kernel @rounds on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %i = %c0 to %c3 step %c1 {
         scf.for %p = %c0 to %c3 step %c1 {
-          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times, up to 8 behind one fence (in role 'work')}}
+          // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times; fences: 1 (in role 'work')}}
           mk.signal %s[%p] on %p : !parts
         }
       }
@@ -148,7 +148,7 @@ mk.kernel @many on @mesh (out %c : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
   mk.role @work ctas(2) {
     mk_sm.partition consumer warps(4) registers(168) {
       scf.for %p = %c0 to %c15 step %c1 {
-        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 15 times, up to 8 behind one fence (in role 'work')}}
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 15 times; fences: 2 (in role 'work')}}
         mk.signal %s[%p] on %p : !parts
       }
       scf.for %p = %c0 to %c15 step %c1 {
@@ -197,6 +197,38 @@ mk.kernel @obstacles on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64
         }
         // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: its loop has branches with results (in role 'work')}}
         mk.signal %s[%p] on %q : !parts
+      }
+    }
+  }
+}
+
+// -----
+
+// Signals are counted, not iterations.
+mk.mesh @mesh (gpu = 4 via link)
+!parts = !mk.signal<?, sys, arrivals = 9>
+
+// CHECK-LABEL: mk.kernel @several
+// CHECK: mk_sm.signal_all {
+// CHECK-COUNT-3: mk.signal %
+// CHECK-NOT: mk.signal %
+// CHECK: }
+// CHECK: mk_sm.signal_all {
+// CHECK-COUNT-6: mk.signal %
+// CHECK-NOT: mk.signal %
+mk.kernel @several on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: passed: is raised 3 times; fences: 2 (in role 'work')}}
+        mk.signal %s[%c0] on %p : !parts
+        mk.signal %s[%c1] on %p : !parts
+        mk.signal %s[%c2] on %p : !parts
       }
     }
   }

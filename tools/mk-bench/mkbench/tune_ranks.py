@@ -184,6 +184,7 @@ class TunerOfRanks(Tuner):
             nonlocal failed
             if "failed" in message:
                 failed += self.give_up(message["case"], message["failed"])
+                self.at = False
             else:
                 self.take(message)
         lost = self.session.listen({"trials": list(left.values())}, take)
