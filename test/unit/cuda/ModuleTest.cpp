@@ -57,8 +57,10 @@ TEST_F(CudaModule, DamagedEntriesAreMadeAnew) {
   fs::path file = entry();
   for (int at : {0, 20, 50, 90}) {
     std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekg(at);
+    int byte = out.get();
     out.seekp(at);
-    out.put('#');
+    out.put(static_cast<char>(byte ^ 1));
     out.close();
     auto module = load(affine);
     ASSERT_OK(module);
