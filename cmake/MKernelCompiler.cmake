@@ -29,7 +29,7 @@ function(mkernel_configure_compiler_target name)
       "SHELL:--param ggc-min-expand=60")
   # -fPIC for executables as well: -fPIE would not match the precompiled header.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  # -O3 takes a tenth longer to build, and compiles kernels no faster.
+  # Passes and generated ops take 9 to 16 % less time to build than at -O3.
   target_compile_options(${name} PRIVATE -fPIC $<$<CONFIG:Release>:-O2>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:${gnu_options}>"

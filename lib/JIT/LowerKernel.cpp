@@ -97,12 +97,12 @@ LogicalResult Compilation::compileHost(KernelOp kernel, const MetadataOptions &a
 FailureOr<SmallVector<KernelVariant>> Compilation::chooseVariants() {
   KernelOp kernel = *module.getOps<KernelOp>().begin();
   SmallVector<KernelVariant> variants = backend.listVariants(kernel);
-  // Text is that of one variant.
-  if (options.variant.empty() &&
-      (options.emit == "llvmir" || options.emit == backend.getTextPhase()))
-    variants.truncate(1);
-  if (options.variant.empty())
+  if (options.variant.empty()) {
+    // Text is that of one variant.
+    if (options.emit == "llvmir" || options.emit == backend.getTextPhase())
+      variants.truncate(1);
     return variants;
+  }
   for (const KernelVariant &variant : variants)
     if (variant.name == options.variant)
       return SmallVector<KernelVariant>{variant};

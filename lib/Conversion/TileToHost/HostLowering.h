@@ -80,7 +80,7 @@ public:
   struct TilePart {
     SmallVector<Value> offsets, skipped, sizes;
     Value inside; // i1: the leading dimensions have it; null: there are none
-    SmallVector<Value> edges; // sizes that the tile's own dimensions have, whatever those have
+    SmallVector<Value> edges; // sizes in the tile's own dimensions, whatever `inside` is
   };
   /// Of a tile at `offsets` of `buffer`. `rows`: the extent of the buffer's first
   /// dimension, null: as it is here.

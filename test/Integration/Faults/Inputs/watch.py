@@ -146,5 +146,6 @@ class Pauses:
             last = now
 
     def since(self, begin):
-        """Seconds of pauses that ended after `begin`."""
-        return sum(length for end, length in list(self.seen) if end > begin)
+        """Seconds of pauses after `begin`."""
+        return sum(min(length, end - begin) for end, length in list(self.seen)
+                   if end > begin)
