@@ -57,6 +57,12 @@ class Gates(unittest.TestCase):
             self.assertEqual(name in EVERY.names(), name == "gemm")
             self.assertEqual(any(case.reported for case in EVERY.cases(name)), name == "gemm")
 
+    def test_only_rivals_that_gates_are_on_take_time(self):
+        case, suite = EVERY.cases("gemm")[0], EVERY.get("gemm")
+        rivals = lambda many: session.Session.rivals(
+            types.SimpleNamespace(options=types.SimpleNamespace(many=many)), case, suite)
+        self.assertEqual([rivals(False), rivals(True)], [["cublaslt", "torch"], ["cublaslt"]])
+
     def test_the_set_is_a_name_among_others(self):
         self.assertEqual(EVERY.expand(["fp8", "gated", "fp8_drawn"])[:3], ["fp8", "gemm", "gemm_drawn"])
         self.assertEqual(EVERY.expand(["gated", "fp8_drawn"]), EVERY.expand(["gated"]))

@@ -155,6 +155,16 @@ for trial in job["trials"]:
 """
 
 
+class Compilation(unittest.TestCase):
+    def test_it_leaves_half_of_the_time(self):
+        asked = []
+        of = types.SimpleNamespace(
+            options=types.SimpleNamespace(seed=1), budget=Budget(100, lambda: 0.0),
+            compile=lambda requests, what, budget: asked.append((sorted(requests), budget.seconds)))
+        tuner.Tuner(of, [], "space.json", None).compile([3, 1, 2])
+        self.assertEqual(asked, [([1, 2, 3], 50.0)])
+
+
 class Files(unittest.TestCase):
     """The process that has the file."""
 

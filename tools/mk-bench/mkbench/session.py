@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from . import ceilings, manifest, measure, network, verify
+from . import ceilings, gates, manifest, measure, network, verify
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
 from .kernels import Kernels, Pool, Request, interface
@@ -183,9 +183,8 @@ class Session:
                 self.kernels.drop()
         for key in ("flops", "bytes", "link_bytes"):
             record[key] = getattr(problem, key)
-        contestants = self.contestants(
-            case.variant.get("rivals", suite.get("rivals", [])), request, problem,
-            self.request_alone(case))
+        contestants = self.contestants(self.rivals(case, suite), request, problem,
+                                       self.request_alone(case))
         for contestant in contestants:
             self.check(contestant, problem)
         problem.reference = None
@@ -259,6 +258,15 @@ class Session:
                 raise Lost(f"{what}: {problem}") from lost
         problem = self.device.group.problem(what, problem)
         return (None, problem) if problem else (value, None)
+
+    def rivals(self, case, suite):
+        """Names of a case's rivals; of hundreds of cases those that gates are on."""
+        listed = case.variant.get("rivals", suite.get("rivals", []))
+        if not self.options.many:
+            return listed
+        asked = {rival for gate in suite.get("gates", [])
+                 if "rival" in gate or "rivals" in gate for rival in gates.rivals_of(gate)}
+        return [name for name in listed if name in asked]
 
     def contestants(self, rivals, request, problem, alone=None):
         makers = [("mkernel", lambda: self.ours(request, problem))]

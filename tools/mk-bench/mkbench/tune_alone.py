@@ -22,7 +22,7 @@ class TunerAlone(Tuner):
                 request = self.session.request(case, chosen, bind=False,
                                                tuning="none")
                 self.requests.setdefault(request.key(), request)
-        self.session.compile(list(self.requests.values()), "configurations")
+        self.compile(list(self.requests.values()))
         for request in self.requests.values():
             if request.problem:
                 self.refused.append((request.options["kernel"],

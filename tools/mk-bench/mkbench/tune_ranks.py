@@ -9,7 +9,6 @@ import dataclasses
 import random
 
 from . import measure
-from .budget import Budget
 from .errors import BenchError, Lost, first_line
 from .job import Job, reason
 from .problems import PROBLEMS
@@ -18,8 +17,6 @@ from .suites import Case
 from .tuner import FINALISTS, SHORT_MS, Tuner, by_graph, choose, final_plan, score, spell
 
 STARTS = 8  # of ranks, one for each configuration that hangs; each takes half a minute
-# Of all time at most, for compilation.
-COMPILING = 0.5
 # Of the time of a case for first timings; the rest is the finalists'.
 FIRST = 0.7
 
@@ -142,10 +139,7 @@ class TunerOfRanks(Tuner):
             self.trials[case.name] = Trial(dataclasses.asdict(case), choices,
                                            present and spell(present))
         every = [r for of in requests.values() for r in of.values()]
-        # If time is short, some of each case are compiled.
-        random.Random(self.session.options.seed).shuffle(every)
-        left = self.session.budget
-        self.session.compile(every, "configurations", Budget(COMPILING * left.left(), left.clock))
+        self.compile(every)
         for case in cases:
             for name, request in requests[case.name].items():
                 if request.problem:

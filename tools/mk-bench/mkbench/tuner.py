@@ -1,8 +1,10 @@
 """What tuners of one GPU and of several share: what is tried, what is chosen of it, and
 what becomes of it in the tuning file."""
 import os
+import random
 
 from . import measure, report, stats
+from .budget import Budget
 from .errors import first_line
 from .kernels import interface
 from .space import find_space
@@ -11,6 +13,8 @@ FINALISTS = 6
 # Of the finalists, each in turn: what is a few percent apart differs less than the GPU's
 # clock from one moment to the next.
 ROUNDS = 4
+# Of all time at most, for compilation.
+COMPILING = 0.5
 # What the file has stays unless something is faster by so much: the least of many times is
 # as likely lucky as fast.
 CLEARLY = 1.01
@@ -59,6 +63,13 @@ class Tuner:
             case, {}, tuning="none"))["choices"]
         space = find_space(self.spaces, case.variant["kernel"], self.space_path, choices)
         return space.configurations(case.dims)
+
+    def compile(self, requests):
+        """If time is short, some of each case are compiled."""
+        random.Random(self.session.options.seed).shuffle(requests)
+        left = self.session.budget
+        self.session.compile(requests, "configurations",
+                             Budget(COMPILING * left.left(), left.clock))
 
     def refuse(self, case, name, why):
         self.refused.append((case.variant["kernel"], name, first_line(why)))
