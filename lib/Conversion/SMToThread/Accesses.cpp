@@ -106,9 +106,10 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
     add = mk_thread::MemScopeAttr::get(p.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
   Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  mk_thread::StoreFragmentOp::create(
-      p, p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
-      p.info.getThresholds().getGroupedElements(), op->hasAttr(kMaterializeAttr), to.thread);
+  mk_thread::StoreFragmentOp::create(p, p.scalar(op.getTile()), to.start, to.strides, to.offsets,
+                                     to.limits, to.together, add,
+                                     p.info.getThresholds().getGroupedElements(),
+                                     bool(op.getTile().getDefiningOp<MaterializeOp>()), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(p, op, signal, op.getSignalIndex());
     p.elect([&] { raiseSignal(p, signalArray(p, signal), element, 1, peer, op.getStrong()); });

@@ -87,8 +87,11 @@ void rewrite(BlockArgument buffer, const Access &access) {
   if (auto load = dyn_cast<mk::LoadOp>(access.op)) {
     auto reload = ReloadOp::create(b, loc, access.tile, buffer, index);
     int64_t whole = mk::getSm(load).getThresholds().getReloadedElements();
-    if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > whole)
-      reload->setAttr(kDeferredAttr, b.getUnitAttr());
+    DeferOp deferral = getDeferral(load);
+    if (deferral && getNumElements(access.tile) <= whole) {
+      deferral.replaceAllUsesWith(reload.getTile());
+      deferral.erase();
+    }
     load.getTile().replaceAllUsesWith(reload.getTile());
     load.erase();
     return;
