@@ -96,6 +96,8 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
   Buffer buffer = getBuffer(p, op, op.getDest());
   if (peer)
     buffer = atPeer(p, buffer, peer);
+  else if (!op.getInside())
+    checkStore(p, op, buffer, op.getOffsets(), type.getShape(), op.getValid());
   mk_thread::MemScopeAttr add;
   if (op.getReduction()) {
     if (mk_thread::getAddition(type.getElementType()).empty())
@@ -135,6 +137,8 @@ static SpillPlace findSpill(PartitionBuilder &p, Operation *op, Value memory, Va
 }
 
 static void lowerSpill(SpillOp op, PartitionBuilder &p) {
+  if (!op.getInside())
+    checkStore(p, op, getBuffer(p, op, op.getBuffer()), op.getIndex(), /*tile=*/{}, /*valid=*/{});
   auto [address, step, exists] =
       findSpill(p, op, op.getBuffer(), op.getIndex(), op.getTile().getType());
   mk_thread::SpillFragmentOp::create(p, p.scalar(op.getTile()), address, step, exists);

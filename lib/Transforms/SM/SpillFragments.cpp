@@ -100,7 +100,8 @@ void rewrite(BlockArgument buffer, const Access &access) {
   Value tile = staged ? Value(staged.getTile()) : cast<mk::StoreOp>(access.op).getTile();
   auto staging = staged ? staged.getStaging().getDefiningOp() : nullptr;
   passed(access.op, kSpillFragments) << "stores to scratch in the order of registers";
-  SpillOp::create(b, loc, tile, buffer, index);
+  bool inside = staged ? staged.getInside() : cast<mk::StoreOp>(access.op).getInside();
+  SpillOp::create(b, loc, tile, buffer, index, inside);
   access.op->erase();
   if (staging && staging->use_empty())
     staging->erase();

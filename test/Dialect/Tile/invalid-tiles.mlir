@@ -377,7 +377,15 @@ func.func @least() {
 // -----
 
 func.func @text() {
-  // expected-error @+1 {{'mk.param' op has a default that is no integer: write a number, as in 'mk.param "TM" = 128', or a value: default(%v)}}
+  // expected-error @+1 {{custom op 'mk.param' has a default that is no integer: write a number, as in 'mk.param "TM" = 128', or a value: default(%v)}}
   %r = mk.param "TM" = "128"
+  return
+}
+
+// -----
+
+func.func @inside(%t : tensor<8x8xf32>, %a : memref<?x?xf32>, %i : index) {
+  // expected-error @+1 {{is 'inside', which is about indices in front of the tile's dimensions, but has none: leave it out}}
+  mk.store %t, %a[%i, %i] inside : tensor<8x8xf32>, memref<?x?xf32>
   return
 }
