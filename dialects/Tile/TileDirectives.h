@@ -56,9 +56,8 @@ inline ParseResult parseDefaultNumber(OpAsmParser &parser, IntegerAttr &number) 
   SMLoc loc = parser.getCurrentLocation();
   OptionalParseResult parsed = parser.parseOptionalInteger(value);
   if (!parsed.has_value())
-    return parser.emitError(loc)
-           << "'mk.param' op has a default that is no integer: write a number, as in "
-              "'mk.param \"TM\" = 128', or a value: default(%v)";
+    return parser.emitError(loc) << "has a default that is no integer: write a number, as in "
+                                    "'mk.param \"TM\" = 128', or a value: default(%v)";
   number = parser.getBuilder().getI64IntegerAttr(value);
   return *parsed;
 }

@@ -20,17 +20,22 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
 
   using Values = llvm::StringMap<int64_t>;
 
+  /// Where messages stand about what options give.
+  Operation *getPlace() {
+    auto kernels = getOperation().getOps<KernelOp>();
+    return kernels.empty() ? getOperation() : (*kernels.begin()).getOperation();
+  }
+
   /// Reads `name=value` pairs; `what` is the option that gives them.
   LogicalResult parse(ArrayRef<std::string> list, StringRef what, Values &values) {
     for (StringRef item : list) {
       auto [name, text] = item.split('=');
       int64_t value;
       if (name.empty() || text.getAsInteger(10, value))
-        return getOperation().emitError()
+        return getPlace()->emitError()
                << what << ": '" << item << "' is not of the form NAME=INTEGER";
       if (!values.try_emplace(name, value).second)
-        return getOperation().emitError()
-               << what << ": '" << name << "' is given twice: give it once";
+        return getPlace()->emitError() << what << ": '" << name << "' is given twice: give it once";
     }
     return success();
   }
@@ -139,12 +144,10 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
   /// Refuses a name that the file does not have, where the kernel stands.
   LogicalResult verifyUsed(const Values &values, StringRef what, StringRef option,
                            const llvm::StringSet<> &used) {
-    auto kernels = getOperation().getOps<KernelOp>();
-    Operation *where = kernels.empty() ? getOperation() : (*kernels.begin()).getOperation();
     for (StringRef name : values.keys())
       if (!used.contains(name))
-        return where->emitError() << "there is no " << what << " '" << name << "' for " << option
-                                  << "; " << describe();
+        return getPlace()->emitError() << "there is no " << what << " '" << name << "' for "
+                                       << option << "; " << describe();
     return success();
   }
 
