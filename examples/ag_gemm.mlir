@@ -35,7 +35,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256 in [192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 16
-  %most = mk.param "PIECE" = 16
+  %most = mk.param "PIECE" = 16 least 1
   %want_slab = mk.param "SLAB" = 2048
   %engines_from = mk.param "ENGINES" = 4
   %least_chunk = mk.param "CHUNK" = 4096

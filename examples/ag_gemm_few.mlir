@@ -32,7 +32,7 @@ mk.kernel @ag_gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   %cn = mk.param "CLUSTER_N" = 2
   mk.param "RASTER" = 8
-  %most = mk.param "PIECE" = 16
+  %most = mk.param "PIECE" = 16 least 1
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %me = mk.rank

@@ -103,7 +103,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 12
+  %round = mk.param "ROUND" = 12 least 1
   %tw = mk.param "TW" = 32
   %tq = mk.param "TQ" = 32
   %tg = mk.param "TG" = 16
@@ -249,7 +249,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 8
+  %round = mk.param "ROUND" = 8 least 1
   %tw = mk.param "TW" = 32
   %tq = mk.param "TQ" = 32
   %tg = mk.param "TG" = 16

@@ -95,7 +95,7 @@ def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, InferTypeOpAdaptor]> {
 def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegments]> {
   let summary = "writes a fragment through shared memory and the copy engine";
   let description = [{
-    Like `mk.store` without a signal; `add` is `reduce(add)`. Returns when the fragment has
+    Like `mk.store` without a signal, also as to `inside`; `add` is `reduce(add)`. Returns when the fragment has
     been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
     that are partly valid, and buffers that have no tensor map, are stored directly. What goes to several ranks, `peer` and
     each of `others`, is put into shared memory once.
@@ -121,11 +121,11 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
                        Variadic<Index>:$valid, Optional<Index>:$peer, Variadic<Index>:$others,
                        MkSM_StagingType:$staging, Optional<MkSM_Signal>:$signal,
                        Variadic<Index>:$signal_index, Optional<MkSM_CursorType>:$posting, UnitAttr:$add,
-                       UnitAttr:$unrolled, UnitAttr:$posted);
+                       UnitAttr:$unrolled, UnitAttr:$posted, UnitAttr:$inside);
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`and` `(` $others^ `)`)?
     (`add` $add^)? (`posted` $posted^)? (`signal` $signal^ `[` $signal_index `]`)? `through` $staging
-    (`at` `(` $posting^ `)`)? (`unrolled` $unrolled^)? attr-dict
+    (`at` `(` $posting^ `)`)? (`unrolled` $unrolled^)? (`inside` $inside^)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging)) (`,` qualified(type($signal))^)?
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$dest, "::mlir::ValueRange":$offsets,
@@ -133,7 +133,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
                                  "::mlir::Value":$staging, "bool":$add), [{
     build($_builder, $_state, tile, dest, offsets, valid, peer, /*others=*/::mlir::ValueRange(), staging,
           /*signal=*/::mlir::Value(), /*signal_index=*/::mlir::ValueRange(), /*posting=*/::mlir::Value(),
-          add, /*unrolled=*/false, /*posted=*/false);
+          add, /*unrolled=*/false, /*posted=*/false, /*inside=*/false);
   }]>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -154,16 +154,17 @@ def MkSM_SpillOp : MkSM_EffectOp<"spill", [MkSM_InConsumer]> {
     Each thread writes what it holds, 16 bytes at a time, and those of neighbouring threads lie side by
     side: nothing is moved between threads, and all accesses are whole. Elements have no place of their own there: only
     `mk_sm.reload` of the same type reads them. The fragment takes the place of a whole tile, the buffer's last two
-    dimensions; `index` has the others. Outside the buffer nothing is written. As with `mk.store`, a signal behind
+    dimensions; `index` has the others. Outside the buffer nothing is written, and a launch fails, unless that is known not
+    to happen (`inside`). As with `mk.store`, a signal behind
     it says that it is there.
 
     ```mlir
     mk_sm.spill %t, %parts[%w] : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>, memref<132x128x64xf32>
     ```
   }];
-  let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$buffer, Variadic<Index>:$index);
+  let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$buffer, Variadic<Index>:$index, UnitAttr:$inside);
   let assemblyFormat = [{
-    $tile `,` $buffer `[` $index `]` attr-dict `:` type($tile) `,` qualified(type($buffer))
+    $tile `,` $buffer `[` $index `]` (`inside` $inside^)? attr-dict `:` type($tile) `,` qualified(type($buffer))
   }];
   let hasVerifier = 1;
 }

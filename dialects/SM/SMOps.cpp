@@ -144,3 +144,8 @@ LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *, std::optional<Locati
                                         from.getElementType(), from.getEncoding()));
   return success();
 }
+
+DeferOp mk_sm::getDeferral(Operation *op) {
+  return op->getNumResults() == 1 && op->hasOneUse() ? dyn_cast<DeferOp>(*op->user_begin())
+                                                     : DeferOp();
+}

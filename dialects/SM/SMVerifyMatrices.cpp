@@ -1,46 +1,10 @@
-//===- SMVerifyMatrices.cpp - Verifiers of fragments and matrix ops -------===//
+//===- SMVerifyMatrices.cpp - Verifiers of matrix ops ---------------------===//
 #include "SMVerify.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
-
-//===----------------------------------------------------------------------===//
-// Fragments
-//===----------------------------------------------------------------------===//
-
-LogicalResult mk_sm::verifyFragment(Operation *op, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  if (!tensor.getEncoding())
-    return op->emitOpError() << "works on fragments, but " << type
-                             << " has no layout: give it one, such as #mk_sm.mma";
-  if (!tensor.hasStaticShape())
-    return op->emitOpError() << "has " << type << ": fragments have extents that are numbers";
-  std::string problem = explainLayout(tensor.getShape(), tensor.getEncoding());
-  if (!problem.empty())
-    return op->emitOpError() << "has " << type << ": " << problem;
-  auto partition = op->getParentOfType<PartitionOp>();
-  if (!partition)
-    return success();
-  if (failed(verifyIn(op, PartitionKind::Consumer)))
-    return failure();
-  int64_t threads = getLayoutThreads(tensor.getEncoding());
-  if (threads != partition.getNumThreads())
-    return op->emitOpError() << "has " << type << " over " << threads
-                             << " threads, but its body is run by " << partition.getNumThreads()
-                             << ": use a layout over as many";
-  return success();
-}
-
-LogicalResult PartialSumOp::verify() { return verifyFragment(*this, getSource().getType()); }
-
-LogicalResult ConvertLayoutOp::verify() {
-  auto from = getSource().getType(), to = getResult().getType();
-  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return emitOpError() << "changes only the layout, not " << from << " to " << to;
-  return failure(failed(verifyFragment(*this, from)) || failed(verifyFragment(*this, to)));
-}
 
 //===----------------------------------------------------------------------===//
 // Fences and waits

@@ -43,6 +43,9 @@ LogicalResult StoreOp::verify() {
     return emitOpError()
            << "takes floating-point elements of 16 or 32 bits through its staging area, not "
            << tile.getElementType() << ": use mk.store";
+  if (getInside() && int64_t(getOffsets().size()) == tile.getRank())
+    return emitOpError() << "is 'inside', which is about indices in front of the tile's "
+                            "dimensions, but has none: leave it out";
   mk::SmAttr sm = mk::getSm(*this);
   if (sm && transposed && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
     return emitOpError() << "takes transposed tiles of 16-bit elements, and adds those of up to "

@@ -199,3 +199,32 @@ LogicalResult TurnPassOp::verify() {
                             "front of it, in its block or one of an scf.if around it";
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// After a failure
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadAgreedOp::verify() {
+  auto type = cast<MemRefType>(getMemref().getType());
+  if (int64_t(getIndices().size()) != type.getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices, but " << type << " has "
+                         << type.getRank() << " dimensions: give one for each";
+  auto partition = (*this)->getParentOfType<PartitionOp>();
+  if (partition && (partition.getKind() != PartitionKind::Consumer || partition.getAgrees()))
+    return success();
+  return emitOpError()
+         << "stands where threads do not agree on a failure: use memref.load, or write "
+            "'agrees' at the consumer";
+}
+
+LogicalResult UntilFailedOp::verify() {
+  auto condition = getResult().hasOneUse() ? dyn_cast<scf::ConditionOp>(*getResult().user_begin())
+                                           : scf::ConditionOp();
+  if (!condition || condition.getCondition() != getResult())
+    return emitOpError() << "is about a loop's end, but its result is not the condition of an "
+                            "scf.while alone: give it to scf.condition";
+  if (drawsItems(cast<scf::WhileOp>(condition->getParentOp())))
+    return emitOpError() << "ends a loop that draws items, of which none are left after a failure: "
+                            "leave it out";
+  return success();
+}

@@ -50,6 +50,21 @@ template <typename AttrT> void printWord(OpAsmPrinter &printer, Operation *, Att
   printer << stringifyEnum(attr.getValue());
 }
 
+/// The default of a parameter.
+inline ParseResult parseDefaultNumber(OpAsmParser &parser, IntegerAttr &number) {
+  int64_t value = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  OptionalParseResult parsed = parser.parseOptionalInteger(value);
+  if (!parsed.has_value())
+    return parser.emitError(loc) << "has a default that is no integer: write a number, as in "
+                                    "'mk.param \"TM\" = 128', or a value: default(%v)";
+  number = parser.getBuilder().getI64IntegerAttr(value);
+  return *parsed;
+}
+inline void printDefaultNumber(OpAsmPrinter &printer, Operation *, IntegerAttr number) {
+  printer << number.getInt();
+}
+
 /// The name the author gave to the result; nothing is written for it.
 inline ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
   if (parser.getNumResults())

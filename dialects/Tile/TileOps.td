@@ -43,7 +43,8 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let description = [{
     Offsets, lower ranks and `valid` are those of `mk.load`; elements outside the buffer,
     that of the peer with `on`, or beyond `valid` are dropped. An index in front of the tile's
-    dimensions has to exist, unless nothing is stored. `on` names the rank
+    dimensions has to exist, unless nothing is stored: a launch fails where it does not. With `inside` it is known to
+    (`mk-mark-inner-stores`), and not looked at on GPUs. `on` names the rank
     whose buffer is written: symmetric memory, reachable over `link` axes.
     `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
     adds instead of overwriting; adds of different CTAs happen in any order.
@@ -57,11 +58,11 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let arguments = (ins Mk_Tile:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
                        Variadic<Index>:$valid, Optional<Index>:$peer,
                        Optional<Mk_SignalType>:$signal, Variadic<Index>:$signal_index,
-                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction);
+                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction, UnitAttr:$inside);
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` custom<Word>($reduction)^ `)`)? attr-dict
+    (`reduce` `(` custom<Word>($reduction)^ `)`)? (`inside` $inside^)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;

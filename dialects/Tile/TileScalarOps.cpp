@@ -1,6 +1,7 @@
 //===- TileScalarOps.cpp - Rank arithmetic, parameters, axis names --------===//
 #include "TileDirectives.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -15,11 +16,20 @@ void MkDialect::registerScalarOps() {
       >();
 }
 
+std::string ParamOp::explainTooSmall(int64_t number) {
+  return llvm::formatv("'{0}' is {1}, it must be at least {2}", getName(), number, getLeast());
+}
+
 LogicalResult ParamOp::verify() {
   if (getNumber().has_value() == static_cast<bool>(getDefaultValue()))
     return emitOpError() << '\'' << getName()
                          << "' needs one default, a number as in 'mk.param \"TM\" = 128', or a "
                             "value: default(%v)";
+  if (int64_t(getLeast()) < 0)
+    return emitOpError() << '\'' << getName() << "' is at least " << int64_t(getLeast())
+                         << ", but no parameter is negative: leave 'least' out, or say more";
+  if (getNumber() && int64_t(*getNumber()) < int64_t(getLeast()))
+    return emitOpError() << explainTooSmall(*getNumber());
   std::optional<ArrayRef<int64_t>> choices = getChoices();
   if (!choices)
     return success();
@@ -28,9 +38,9 @@ LogicalResult ParamOp::verify() {
                          << "' has no value to choose from: list some, or leave 'in' out";
   llvm::SmallSet<int64_t, 8> seen;
   for (int64_t choice : *choices) {
-    if (choice < 0)
+    if (choice < int64_t(getLeast()))
       return emitOpError() << '\'' << getName() << "' may be " << choice
-                           << ", but no parameter is negative: leave it out";
+                           << ", but must be at least " << int64_t(getLeast()) << ": leave it out";
     if (!seen.insert(choice).second)
       return emitOpError() << '\'' << getName() << "' lists " << choice << " twice";
   }

@@ -182,23 +182,29 @@ def Mk_ParamOp : Mk_Op<"param"> {
     A compile-time choice that the tuner may change (`--set NAME=V`); the
     default is used otherwise. The same on every rank. Besides its value a
     parameter can be an extent of tiles (`#mk.extents`), a schedule, the group of a
-    raster order or a role's number of CTAs, by its name. `in` lists values that are worth
+    raster order or a role's number of CTAs, by its name. It is at least 0, or what `least` says. `in` lists values that are worth
     a try: of these the compiler takes what its model says is fastest where nobody has
     measured (docs/cost-model.md), and the tuner measures them. Other values may still be given.
 
     ```mlir
     %tm = mk.param "TM" = 128 in [64, 128, 256]
+    %piece = mk.param "PIECE" = 16 least 1
     %slots = mk.param "SL" default(%world)
     ```
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$number,
-                       Optional<Index>:$default_value,
+                       Optional<Index>:$default_value, DefaultValuedAttr<I64Attr, "0">:$least,
                        OptionalAttr<DenseI64ArrayAttr>:$choices);
   let results = (outs Index:$value);
   let assemblyFormat = [{
-    $name (`=` $number^)? (`default` `(` $default_value^ `)`)? (`in` $choices^)? attr-dict
+    $name (`=` custom<DefaultNumber>($number)^)? (`default` `(` $default_value^ `)`)? (`least` $least^)?
+    (`in` $choices^)? attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Says of a number that is less than `least` what it may be.
+    std::string explainTooSmall(int64_t number);
+  }];
 }
 
 def Mk_RequireOp : Mk_Op<"require", [HasParent<"KernelOp">]> {

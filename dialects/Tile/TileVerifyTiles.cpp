@@ -80,6 +80,9 @@ LogicalResult StoreOp::verify() {
     return failure();
   if (getPeer() && failed(verifySymmetric(*this, getDest().getType())))
     return failure();
+  if (getInside() && int64_t(getOffsets().size()) == tile.getRank())
+    return emitOpError() << "is 'inside', which is about indices in front of the tile's "
+                            "dimensions, but has none: leave it out";
   // Without a peer it may stand in mk.prepare too.
   return getPeer() || getSignal() ? verifyInRole(*this) : success();
 }

@@ -26,17 +26,21 @@ FailureOr<KernelOp> Compilation::selectKernel() {
   if (kernels.empty())
     return module.emitError("there is no mk.kernel in the file");
   if (options.kernel.empty() && kernels.size() > 1)
-    return module.emitError("the file has several kernels, ") << names << "; say which by --kernel";
+    return kernels[1].emitError("the file has several kernels, ")
+           << names << "; say which by --kernel";
+  auto isMeant = [&](KernelOp kernel) {
+    return options.kernel.empty() || kernel.getSymName() == options.kernel;
+  };
+  if (llvm::none_of(kernels, isMeant))
+    return kernels[0].emitError("there is no kernel '")
+           << options.kernel << "'; the file has " << names;
   KernelOp chosen;
   for (KernelOp kernel : kernels) {
-    if (options.kernel.empty() || kernel.getSymName() == options.kernel)
+    if (isMeant(kernel))
       chosen = kernel;
     else
       kernel.erase();
   }
-  if (!chosen)
-    return module.emitError("there is no kernel '")
-           << options.kernel << "'; the file has " << names;
   return chosen;
 }
 

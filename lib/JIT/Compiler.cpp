@@ -116,7 +116,7 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
       *options.misused = true;
     return false;
   }
-  if (std::string problem = checkNesting(source, name); !problem.empty()) {
+  if (std::string problem = checkSource(source, name); !problem.empty()) {
     messages += problem + "\n";
     return false;
   }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Compiler/Guarded.h"
+#include "mkernel/ABI/Package.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
@@ -124,7 +125,11 @@ bool mk::runGuarded(llvm::function_ref<void()> body, std::string &problem) {
   return task.ok;
 }
 
-std::string mk::checkNesting(llvm::StringRef source, llvm::StringRef name) {
+std::string mk::checkSource(llvm::StringRef source, llvm::StringRef name) {
+  if (source.starts_with(MK_PACKAGE_MAGIC))
+    return (name + ": error: this is a package, which is compiled already: mk-run runs it, and "
+                   "mk-info --package says what it holds; give the .mlir that it was made from")
+        .str();
   unsigned depth = 0, line = 1;
   for (size_t i = 0; i < source.size(); ++i) {
     char c = source[i];

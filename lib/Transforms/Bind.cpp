@@ -20,16 +20,22 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
 
   using Values = llvm::StringMap<int64_t>;
 
-  /// Reads `name=value` pairs; `what` names the option in messages.
+  /// Where messages stand about what options give.
+  Operation *getPlace() {
+    auto kernels = getOperation().getOps<KernelOp>();
+    return kernels.empty() ? getOperation() : (*kernels.begin()).getOperation();
+  }
+
+  /// Reads `name=value` pairs; `what` is the option that gives them.
   LogicalResult parse(ArrayRef<std::string> list, StringRef what, Values &values) {
     for (StringRef item : list) {
       auto [name, text] = item.split('=');
       int64_t value;
       if (name.empty() || text.getAsInteger(10, value))
-        return getOperation().emitError()
-               << "mk-bind: '" << item << "' in " << what << " is not of the form name=integer";
+        return getPlace()->emitError()
+               << what << ": '" << item << "' is not of the form NAME=INTEGER";
       if (!values.try_emplace(name, value).second)
-        return getOperation().emitError() << "mk-bind: '" << name << "' is bound twice";
+        return getPlace()->emitError() << what << ": '" << name << "' is given twice: give it once";
     }
     return success();
   }
@@ -102,7 +108,7 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
   void runOnOperation() override {
     Values values, parameters;
     llvm::StringSet<> used;
-    if (failed(parse(sizes, "sizes", values)) || failed(parse(params, "set", parameters)))
+    if (failed(parse(sizes, "--bind", values)) || failed(parse(params, "--set", parameters)))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (auto mesh = dyn_cast<MeshOp>(op))
@@ -113,25 +119,36 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    getOperation().walk([&](ParamOp param) {
+    WalkResult set = getOperation().walk([&](ParamOp param) -> WalkResult {
       auto it = parameters.find(param.getName());
       if (it == parameters.end())
-        return;
+        return WalkResult::advance();
+      if (it->second < int64_t(param.getLeast()))
+        return param.emitOpError() << param.explainTooSmall(it->second);
       param.getDefaultValueMutable().clear();
       param.setNumber(it->second);
       param.removeChoicesAttr();
       used.insert(param.getName());
+      return WalkResult::advance();
     });
+    if (set.wasInterrupted())
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<KernelOp>())
       if (foldExtents(kernel).wasInterrupted())
         return signalPassFailure();
-    for (const Values *map : {&values, &parameters})
-      for (StringRef name : map->keys())
-        if (!used.contains(name)) {
-          getOperation().emitError()
-              << "mk-bind: nothing is named '" << name << "'; " << describe();
-          return signalPassFailure();
-        }
+    if (failed(verifyUsed(values, "dimension or axis", "--bind", used)) ||
+        failed(verifyUsed(parameters, "parameter", "--set", used)))
+      return signalPassFailure();
+  }
+
+  /// Refuses a name that the file does not have, where the kernel stands.
+  LogicalResult verifyUsed(const Values &values, StringRef what, StringRef option,
+                           const llvm::StringSet<> &used) {
+    for (StringRef name : values.keys())
+      if (!used.contains(name))
+        return getPlace()->emitError() << "there is no " << what << " '" << name << "' for "
+                                       << option << "; " << describe();
+    return success();
   }
 
   /// What could have been bound.

@@ -25,6 +25,7 @@ LogicalResult hoistBuffers(func::FuncOp function);
 LogicalResult inlineCalls(ModuleOp module);
 LogicalResult lowerAsserts(func::FuncOp function);
 void lowerCopies(memref::CopyOp copy);
+void markInnerStores(StoreOp store);
 LogicalResult materializeCarries(Operation *op);
 void transposeDots(KernelOp kernel);
 

@@ -273,6 +273,8 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
   LogicalResult collect(KernelOp kernel, IndexEvaluator &numbers, Params &params) {
     WalkResult result = kernel.walk([&](ParamOp op) -> WalkResult {
       std::optional<int64_t> number = numbers.getIndex(op.getValue());
+      if (number && *number < int64_t(op.getLeast()))
+        return op.emitOpError() << op.explainTooSmall(*number);
       auto [it, isNew] = params.insert({op.getNameAttr(), number});
       if (isNew || it->second == number)
         return WalkResult::advance();

@@ -78,7 +78,8 @@ void StreamKParts::store(Value w, ValueRange part) {
   for (auto [tile, buffer] : llvm::zip(part, scratch))
     StoreOp::create(m.b, m.loc, tile, buffer, placeOf(w, zero, buffer),
                     /*valid=*/ValueRange(), /*peer=*/Value(), /*signal=*/Value(),
-                    /*signal_index=*/ValueRange(), /*strong=*/false, ReductionAttr());
+                    /*signal_index=*/ValueRange(), /*strong=*/false, ReductionAttr(),
+                    /*inside=*/true);
   SignalOp::create(m.b, m.loc, ready, ValueRange{w}, /*peer=*/Value());
 }
 

@@ -41,6 +41,11 @@ capi::readSizes(const mkernel_size *sizes, size_t count, const char *what) {
     if (!sizes[i].name || !*sizes[i].name)
       return rt::error(StatusCode::InvalidArgument, what, "[", i,
                        "] has no name");
+    for (size_t j = 0; j < i; ++j)
+      if (values[j].name == sizes[i].name)
+        return rt::error(StatusCode::InvalidArgument, what, "[", i, "], '",
+                         sizes[i].name, "': ", what, "[", j,
+                         "] has the same name; give it once");
     if (sizes[i].values && !sizes[i].count)
       return rt::error(StatusCode::InvalidArgument, what, "[", i, "], '",
                        sizes[i].name, "': `values` is given, but `count` is 0");

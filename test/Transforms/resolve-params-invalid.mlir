@@ -118,11 +118,22 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 
 mk.mesh @mesh (gpu = ? via link)
 mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
-  %group = mk.param "GROUP" = -2
+  %c2 = arith.constant 2 : index
+  %group = mk.param "GROUP" = 0
+  %less = arith.subi %group, %c2 : index
   mk.role @r ctas(1) {
     // expected-error @+1 {{goes over -2 items in dimension 1: give the parameters or sizes it follows from values that leave at least 0}}
-    mk.foreach (%i, %j) in (%M, %group) {}
+    mk.foreach (%i, %j) in (%M, %less) {}
   }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'mk.param' op 'PIECE' is 0, it must be at least 1}}
+  %piece = mk.param "PIECE" default(%c0) least 1
 }
 
 // -----

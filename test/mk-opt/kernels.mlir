@@ -4,7 +4,7 @@
 // RUN: mk-opt --emit=tile --kernel=two %s | FileCheck %s
 // RUN: not mk-opt --target=host --kernel=two --grid=4 %s 2>&1 | FileCheck %s --check-prefix=CTAS
 
-// WHICH: error: the file has several kernels, 'one', 'two'; say which by --kernel
+// WHICH: kernels.mlir:[[@LINE+8]]:1: error: the file has several kernels, 'one', 'two'; say which by --kernel
 // CHECK-NOT: @one
 // CHECK: mk.kernel @two
 // CTAS: error: roles of kernel 'two' need 5 CTAs on a grid of 4: 'a' 3, 'b' at least 2;

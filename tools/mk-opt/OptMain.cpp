@@ -46,7 +46,7 @@ static int runPasses(int argc, char **argv, llvm::StringRef input,
     llvm::errs() << "error: " << error << '\n';
     return 1;
   }
-  std::string problem = mk::checkNesting(source->getBuffer(), input);
+  std::string problem = mk::checkSource(source->getBuffer(), input);
   if (!problem.empty()) {
     llvm::errs() << problem << '\n';
     return 1;

@@ -28,8 +28,8 @@ void exitIfNoMemory();
 /// Brackets of a text nest deeper than this only if somebody tries what happens.
 constexpr unsigned kMaxNesting = 1000;
 
-/// "NAME:LINE: error: ..." if brackets of `source` nest deeper; else empty.
-std::string checkNesting(llvm::StringRef source, llvm::StringRef name);
+/// "NAME:LINE: error: ..." if brackets of `source` nest deeper, or if it is a package; else empty.
+std::string checkSource(llvm::StringRef source, llvm::StringRef name);
 
 } // namespace mlir::mk
 

@@ -129,6 +129,21 @@ def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
 }
 
+def MarkInnerStoresPass : Pass<"mk-mark-inner-stores", "::mlir::ModuleOp"> {
+  let summary = "Marks stores whose leading indices exist";
+  let description = [{
+    A store to a buffer of this rank whose indices in front of the tile's dimensions are known to lie in the buffer gets
+    `inside`: they are constants, indices of loops that end there, coordinates, or what remainders and quotients leave of
+    these. On GPUs the others are checked.
+
+    ```mlir
+    mk.foreach (%l, %i) in (%L, %tiles) {
+      mk.store %t, %c[%l, %row, %c0] inside : tensor<64x64xf32>, memref<?x?x?xf32>
+    }
+    ```
+  }];
+}
+
 def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
   let summary = "Turns ranks, coordinates and sizes of the mesh into arithmetic";
   let description = [{

@@ -96,6 +96,8 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
   Buffer buffer = getBuffer(p, op, op.getDest());
   if (peer)
     buffer = atPeer(p, buffer, peer);
+  else if (!op.getInside())
+    checkStore(p, op, buffer, op.getOffsets(), type.getShape(), op.getValid());
   mk_thread::MemScopeAttr add;
   if (op.getReduction()) {
     if (mk_thread::getAddition(type.getElementType()).empty())
@@ -106,9 +108,10 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
     add = mk_thread::MemScopeAttr::get(p.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
   Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  mk_thread::StoreFragmentOp::create(
-      p, p.scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
-      p.info.getThresholds().getGroupedElements(), op->hasAttr(kMaterializeAttr), to.thread);
+  mk_thread::StoreFragmentOp::create(p, p.scalar(op.getTile()), to.start, to.strides, to.offsets,
+                                     to.limits, to.together, add,
+                                     p.info.getThresholds().getGroupedElements(),
+                                     bool(op.getTile().getDefiningOp<MaterializeOp>()), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(p, op, signal, op.getSignalIndex());
     p.elect([&] { raiseSignal(p, signalArray(p, signal), element, 1, peer, op.getStrong()); });
@@ -134,6 +137,8 @@ static SpillPlace findSpill(PartitionBuilder &p, Operation *op, Value memory, Va
 }
 
 static void lowerSpill(SpillOp op, PartitionBuilder &p) {
+  if (!op.getInside())
+    checkStore(p, op, getBuffer(p, op, op.getBuffer()), op.getIndex(), /*tile=*/{}, /*valid=*/{});
   auto [address, step, exists] =
       findSpill(p, op, op.getBuffer(), op.getIndex(), op.getTile().getType());
   mk_thread::SpillFragmentOp::create(p, p.scalar(op.getTile()), address, step, exists);

@@ -110,6 +110,25 @@ SmallVector<Value> sm::checkScalar(PartitionBuilder &p, Operation *op, int64_t k
   return checkRegion(p, op, kind, buffer, p.scalars(indices), {}, {}, {}, indices);
 }
 
+void sm::checkStore(PartitionBuilder &p, Operation *op, const Buffer &buffer, ValueRange indices,
+                    ArrayRef<int64_t> tile, ValueRange valid) {
+  size_t lead = indices.size() - tile.size();
+  auto isKnown = [&](size_t d) { return exist(p.info, buffer, d, indices[d], 1); };
+  if (!p.info.checked || llvm::all_of(llvm::seq(lead), isKnown))
+    return;
+  SmallVector<Value> offsets = p.scalars(indices);
+  SmallVector<AtLeast> isStored;
+  for (auto [d, extent] : llvm::enumerate(tile)) {
+    Value offset = offsets[lead + d];
+    isStored.push_back({offset, 1 - extent});
+    isStored.push_back({sub(p, sizeOf(p, buffer, lead + d), offset), 1});
+    if (!valid.empty())
+      isStored.push_back({p.scalar(valid[d]), 1});
+  }
+  checkRegion(p, op, MK_WRITTEN_ARGUMENT, buffer, ArrayRef(offsets).take_front(lead), {}, isStored,
+              {}, indices.take_front(lead));
+}
+
 void sm::checkPut(PartitionBuilder &p, PutOp op, int64_t kind, Value list, Value peer) {
   if (!p.info.checked)
     return;

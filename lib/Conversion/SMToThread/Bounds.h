@@ -33,6 +33,10 @@ SmallVector<Value> checkIndices(PartitionBuilder &p, Operation *op, int64_t kind
 /// Of an element of an argument.
 SmallVector<Value> checkScalar(PartitionBuilder &p, Operation *op, int64_t kind,
                                const Buffer &buffer, ValueRange indices);
+/// Of a store to this rank: that indices in front of the tile's dimensions exist where some of
+/// the tile is stored.
+void checkStore(PartitionBuilder &p, Operation *op, const Buffer &buffer, ValueRange indices,
+                ArrayRef<int64_t> tile, ValueRange valid);
 /// One end of a put. `list`: source rows, in shared memory.
 void checkPut(PartitionBuilder &p, PutOp op, int64_t kind, Value list, Value peer = {});
 /// Whether `size` elements from this index (of the SM level) on are there for all values that the

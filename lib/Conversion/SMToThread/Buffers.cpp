@@ -16,7 +16,8 @@ using namespace mlir::mk_sm;
 static bool loadsBesideProducts(scf::ForOp op) {
   bool copies = llvm::any_of(op.getOps<CopyOp>(), [](CopyOp copy) { return copy.isByElements(); });
   return copies || (!op.getOps<MmaOp>().empty() &&
-                    (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty()));
+                    (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty() ||
+                     !op.getOps<LoadAgreedOp>().empty()));
 }
 
 Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {

@@ -170,10 +170,7 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
     if (failed(p.emitOps(*op.getBeforeBody())))
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
-    Value goesOn = p.scalar(condition.getCondition());
-    if (op->hasAttr(kAgreedAttr))
-      goesOn = and_(p, goesOn, eq(p, agreeOnFailure(p), 0));
-    scf::ConditionOp::create(p, goesOn, p.packAll(condition.getArgs()));
+    scf::ConditionOp::create(p, p.scalar(condition.getCondition()), p.packAll(condition.getArgs()));
     block = p.createBlock(&loop.getAfter(), {}, after, ArrayRef(locs).take_front(after.size()));
     p.unpackAll(op.getAfterArguments(), block->getArguments());
     ItemSpan span(p, op, op.getAfterArguments().empty() ? Value() : op.getAfterArguments()[0]);
@@ -190,5 +187,7 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
 }
 
 void sm::populateControlFlowLowerings(LoweringTable &table) {
-  table.add(lowerFor, lowerItems, lowerIf, lowerWhile);
+  table.add(lowerFor, lowerItems, lowerIf, lowerWhile, [](UntilFailedOp op, PartitionBuilder &p) {
+    p.set(op, and_(p, p.scalar(op.getCondition()), eq(p, agreeOnFailure(p), 0)));
+  });
 }

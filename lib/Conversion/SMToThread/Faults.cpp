@@ -50,11 +50,12 @@ void sm::updateWaitFailed(PartitionBuilder &p) {
     write(p, p.waitFailed, agreeOnFailure(p));
 }
 
+Value sm::loadAgreed(PartitionBuilder &p, Type type, Value address) {
+  Value failed = p.waitFailed ? read(p, p.waitFailed, p.i32) : agreeOnFailure(p);
+  return mk_thread::loadElement(p, type, address, failed, {}, /*inverted=*/true);
+}
+
 Value sm::loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address) {
-  if (op->hasAttr(kAgreedAttr)) {
-    Value failed = p.waitFailed ? read(p, p.waitFailed, p.i32) : agreeOnFailure(p);
-    return mk_thread::loadElement(p, type, address, failed, {}, /*inverted=*/true);
-  }
   // What is loaded ahead and goes into vectors must not pass through a uniform register.
   bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   if (ahead && isa<FloatType>(type))

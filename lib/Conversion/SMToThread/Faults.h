@@ -17,7 +17,9 @@ Value existingPeer(PartitionBuilder &p, Value peer);
 Value agreeOnFailure(PartitionBuilder &p);
 /// To be called at the beginning of a partition that agrees, and behind a wait for a signal.
 void updateWaitFailed(PartitionBuilder &p);
-/// Zero after a failure where the op says so.
+/// Zero once threads have agreed on a failure.
+Value loadAgreed(PartitionBuilder &p, Type type, Value address);
+/// The element that the op reads.
 Value loadScalar(PartitionBuilder &p, memref::LoadOp op, Type type, Value address);
 
 } // namespace mlir::mk::sm

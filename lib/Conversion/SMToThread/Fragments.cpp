@@ -17,27 +17,20 @@ static void lowerMask(MaskOp op, PartitionBuilder &p) {
             .getResults());
 }
 
-/// By factors that are mostly one.
-static void lowerRescaling(arith::MulFOp op, PartitionBuilder &p) {
-  mk::BroadcastOp broadcast = getRowFactors(op);
-  Value tile = op.getLhs() == broadcast.getResult() ? op.getRhs() : op.getLhs();
-  SmallVector<Value> factors = p.elements(broadcast.getSource()), source = p.elements(tile);
+static void lowerRescale(RescaleOp op, PartitionBuilder &p) {
+  SmallVector<Value> factors = p.elements(op.getFactors()), source = p.elements(op.getSource());
   p.set(op, mk_thread::ScaleElementsOp::create(p, TypeRange(ValueRange(source)), source,
-                                               cast<RankedTensorType>(tile.getType()), factors,
-                                               broadcast.getDims()[0])
+                                               op.getSource().getType(), factors, op.getAxis())
                 .getResults());
 }
 
 LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
   if (!mk_thread::hasCode(op))
     return refuse(op);
-  if (op->hasAttr(kRescalingAttr))
-    lowerRescaling(cast<arith::MulFOp>(op), p);
-  else if (isa<RankedTensorType>(op->getResult(0).getType()))
+  if (isa<RankedTensorType>(op->getResult(0).getType()))
     p.setFragment(op, [&] {
       OperationState state(p.getLoc(), op->getName(), p.scalars(op->getOperands()),
                            op->getResultTypes(), op->getAttrs());
-      state.attributes.erase(kDeferredAttr);
       return p.create(state);
     });
   else
@@ -47,7 +40,10 @@ LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
 
 void sm::populateFragmentLowerings(LoweringTable &table) {
   table.add(
-      lowerMask,
+      lowerMask, lowerRescale,
+      // What they say the ops say that make the tile, and take it (setFragment, StoreFragmentOp).
+      [](DeferOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getSource())); },
+      [](MaterializeOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getSource())); },
       [](ReadOp op, PartitionBuilder &p) {
         auto type = cast<RankedTensorType>(op.getFragment().getType());
         p.setFragment(op, [&] {

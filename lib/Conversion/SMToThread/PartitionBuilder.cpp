@@ -87,7 +87,7 @@ SmallVector<Value> PartitionBuilder::elements(Value from) {
 
 void PartitionBuilder::setFragment(Operation *op, function_ref<Operation *()> emit) {
   Value tile = op->getResult(0);
-  if (!op->hasAttr(kDeferredAttr))
+  if (!isDeferred(op))
     return set(tile, emit()->getResults());
   auto demanded = mk_thread::OnDemandOp::create(*this, tile.getType());
   within(*this, demanded.getBody(), [&] { emit(); });

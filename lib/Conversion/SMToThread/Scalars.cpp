@@ -35,10 +35,16 @@ static LogicalResult lowerDim(memref::DimOp op, PartitionBuilder &p) {
   return success();
 }
 
+/// The address of the element that an op reads.
+static Value findScalar(PartitionBuilder &p, Operation *op, Value memref, ValueRange at) {
+  Buffer from = getBuffer(p, op, memref);
+  SmallVector<Value> indices = checkScalar(p, op, MK_READ_ARGUMENT, from, at);
+  return elementAddress(p, from, indices);
+}
+
 static void lowerScalarLoad(memref::LoadOp op, PartitionBuilder &p) {
-  Buffer from = getBuffer(p, op, op.getMemRef());
-  SmallVector<Value> indices = checkScalar(p, op, MK_READ_ARGUMENT, from, op.getIndices());
-  p.set(op, loadScalar(p, op, getRegisterType(op.getType()), elementAddress(p, from, indices)));
+  Value address = findScalar(p, op, op.getMemRef(), op.getIndices());
+  p.set(op, loadScalar(p, op, getRegisterType(op.getType()), address));
 }
 
 // All threads have the value; one writes it.
@@ -72,6 +78,10 @@ static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {
 void sm::populateScalarLowerings(LoweringTable &table) {
   table.add(
       lowerConstant, lowerDim, lowerScalarLoad, lowerScalarStore, lowerCoord, lowerInitialItem,
+      [](LoadAgreedOp op, PartitionBuilder &p) {
+        Value address = findScalar(p, op, op.getMemref(), op.getIndices());
+        p.set(op, loadAgreed(p, getRegisterType(op.getType()), address));
+      },
       // Of this rank; mk-expand-ranks computes others.
       [](RankOp op, PartitionBuilder &p) { p.set(op, readRank(p)); },
       [](CtasOfOp op, PartitionBuilder &p) {

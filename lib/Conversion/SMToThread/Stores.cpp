@@ -79,6 +79,8 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
     });
   };
   if (!op.getPeer() || !p.info.hasPeers()) {
+    if (!op.getInside())
+      checkStore(p, op, to, op.getOffsets(), shape, op.getValid());
     auto [map, usable] = tensorMap(p, to, box);
     usable = isBoundedByBuffer(p, usable, to, offsets, shape, op.getValid());
     usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/true);

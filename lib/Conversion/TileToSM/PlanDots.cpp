@@ -53,7 +53,9 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   if (k % step)
     return dot.emitOpError() << "has K = " << k << ", but the tensor cores of " << machine
                              << " take steps of " << step << " of " << element
-                             << ": use K = " << llvm::alignTo(k, step);
+                             << ": use tiles of K = " << llvm::alignTo(k, step)
+                             << "; where K is a size of the arguments, as that of a head, pad "
+                                "these with zeros to as much";
   if (bits == 8 && k > unit.getKOf_8Bits())
     return dot.emitOpError()
            << "adds up " << k << " products of " << element << " in the tensor cores of " << machine

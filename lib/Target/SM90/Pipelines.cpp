@@ -35,6 +35,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
+  pm.addPass(createMarkInnerStoresPass());
   ExpandLoopsPassOptions loops;
   loops.staticFirst = true;
   buildExpansion(pm, loops, [](OpPassManager &pm) {

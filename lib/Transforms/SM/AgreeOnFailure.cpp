@@ -66,16 +66,26 @@ struct AgreeOnFailurePass : mk_sm::impl::AgreeOnFailurePassBase<AgreeOnFailurePa
         return;
       partition.setAgrees(true);
     }
-    for (memref::LoadOp load : loads)
-      load->setAttr(kAgreedAttr, UnitAttr::get(&getContext()));
+    for (memref::LoadOp load : loads) {
+      OpBuilder b(load);
+      auto agreed = LoadAgreedOp::create(b, load.getLoc(), load.getType(), load.getMemRef(),
+                                         load.getIndices());
+      load.replaceAllUsesWith(agreed.getResult());
+      load.erase();
+    }
   }
 
   void runOnOperation() override {
     getOperation().walk([&](PartitionOp partition) { visit(partition); });
     // One may wait for what nobody writes any more. Tickets end by themselves.
     getOperation().walk([&](scf::WhileOp loop) {
-      if (loop->getParentOfType<mk::KernelOp>() && !drawsItems(loop))
-        loop->setAttr(kAgreedAttr, UnitAttr::get(&getContext()));
+      scf::ConditionOp condition = loop.getConditionOp();
+      if (!loop->getParentOfType<mk::KernelOp>() || drawsItems(loop) ||
+          condition.getCondition().getDefiningOp<UntilFailedOp>())
+        return;
+      OpBuilder b(condition);
+      condition.getConditionMutable().assign(
+          UntilFailedOp::create(b, loop.getLoc(), condition.getCondition()).getResult());
     });
   }
 };

@@ -54,8 +54,10 @@ static std::string findObstacle(mk::StoreOp store) {
 static void stage(mk::StoreOp store, Value staging) {
   OpBuilder b(store);
   Location loc = store.getLoc();
-  StoreOp::create(b, loc, store.getTile(), store.getDest(), store.getOffsets(), store.getValid(),
-                  store.getPeer(), staging, store.getReduction().has_value());
+  auto staged =
+      StoreOp::create(b, loc, store.getTile(), store.getDest(), store.getOffsets(),
+                      store.getValid(), store.getPeer(), staging, store.getReduction().has_value());
+  staged.setInside(store.getInside());
   // A signal releases what was stored before it.
   if (store.getSignal())
     mk::SignalOp::create(b, loc, store.getSignal(), store.getSignalIndex(), store.getPeer(),

@@ -177,15 +177,20 @@ void Deferral::explain(Operation *op) {
 void mk_sm::deferElements(mk::KernelOp kernel) {
   Deferral deferral(kernel);
   kernel.walk([&](PartitionOp partition) {
-    int64_t deferred = 0;
+    SmallVector<Operation *> deferred;
     partition.walk([&](Operation *op) {
       if (!deferral.isDeferred(op))
         return deferral.explain(op);
-      op->setAttr(kDeferredAttr, UnitAttr::get(op->getContext()));
-      ++deferred;
+      deferred.push_back(op);
     });
-    if (deferred)
+    if (!deferred.empty())
       passed(partition, kDeferElements)
-          << remark::add("computes {0} tiles where their elements are taken", deferred);
+          << remark::add("computes {0} tiles where their elements are taken", deferred.size());
+    for (Operation *op : deferred) {
+      OpBuilder b(op->getContext());
+      b.setInsertionPointAfter(op);
+      auto taken = DeferOp::create(b, op->getLoc(), op->getResult(0));
+      op->getResult(0).replaceAllUsesExcept(taken.getResult(), taken);
+    }
   });
 }

@@ -14,10 +14,25 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kSkipRescaling = "mk-sm-skip-rescaling";
 
+/// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.
+static mk::BroadcastOp getFactors(arith::MulFOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type || !type.getElementType().isF32() || !isa_and_nonnull<MmaAttr>(type.getEncoding()))
+    return {};
+  for (Value operand : op->getOperands())
+    if (auto broadcast = operand.getDefiningOp<mk::BroadcastOp>())
+      if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
+          source && source.getEncoding() ==
+                        SliceAttr::get(op.getContext(), broadcast.getDims()[0], type.getEncoding()))
+        return broadcast;
+  return {};
+}
+
 void mk_sm::skipRescaling(arith::MulFOp op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   auto isCarried = [&](Value value) { return llvm::is_contained(loop.getRegionIterArgs(), value); };
-  if (!loop || !getRowFactors(op))
+  mk::BroadcastOp factors = getFactors(op);
+  if (!loop || !factors)
     return;
   if (!llvm::is_contained(loop.getYieldedValues(), op.getResult())) {
     if (llvm::any_of(op->getOperands(), isCarried))
@@ -35,6 +50,13 @@ void mk_sm::skipRescaling(arith::MulFOp op) {
         count, least);
     return;
   }
-  op->setAttr(kRescalingAttr, UnitAttr::get(op.getContext()));
   passed(op, kSkipRescaling) << "is left out by warps whose factors are one";
+  OpBuilder b(op);
+  Value tile = op.getLhs() == factors.getResult() ? op.getRhs() : op.getLhs();
+  auto rescale = RescaleOp::create(b, op.getLoc(), op.getType(), tile, factors.getSource(),
+                                   factors.getDims()[0]);
+  op.replaceAllUsesWith(rescale.getResult());
+  op.erase();
+  if (factors->use_empty())
+    factors.erase();
 }

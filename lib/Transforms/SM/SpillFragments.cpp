@@ -87,8 +87,11 @@ void rewrite(BlockArgument buffer, const Access &access) {
   if (auto load = dyn_cast<mk::LoadOp>(access.op)) {
     auto reload = ReloadOp::create(b, loc, access.tile, buffer, index);
     int64_t whole = mk::getSm(load).getThresholds().getReloadedElements();
-    if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > whole)
-      reload->setAttr(kDeferredAttr, b.getUnitAttr());
+    DeferOp deferral = getDeferral(load);
+    if (deferral && getNumElements(access.tile) <= whole) {
+      deferral.replaceAllUsesWith(reload.getTile());
+      deferral.erase();
+    }
     load.getTile().replaceAllUsesWith(reload.getTile());
     load.erase();
     return;
@@ -97,7 +100,8 @@ void rewrite(BlockArgument buffer, const Access &access) {
   Value tile = staged ? Value(staged.getTile()) : cast<mk::StoreOp>(access.op).getTile();
   auto staging = staged ? staged.getStaging().getDefiningOp() : nullptr;
   passed(access.op, kSpillFragments) << "stores to scratch in the order of registers";
-  SpillOp::create(b, loc, tile, buffer, index);
+  bool inside = staged ? staged.getInside() : cast<mk::StoreOp>(access.op).getInside();
+  SpillOp::create(b, loc, tile, buffer, index, inside);
   access.op->erase();
   if (staging && staging->use_empty())
     staging->erase();

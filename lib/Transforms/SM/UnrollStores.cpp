@@ -19,9 +19,9 @@ static llvm::SetVector<Operation *> getDeferred(Value tile) {
   llvm::SetVector<Operation *> ops;
   SmallVector<Value> reached{tile};
   while (!reached.empty())
-    if (Operation *op = reached.pop_back_val().getDefiningOp();
-        op && op->hasAttr(kDeferredAttr) && ops.insert(op))
-      llvm::append_range(reached, op->getOperands());
+    if (auto deferral = reached.pop_back_val().getDefiningOp<DeferOp>())
+      if (Operation *op = deferral.getSource().getDefiningOp(); ops.insert(op))
+        llvm::append_range(reached, op->getOperands());
   return ops;
 }
 
@@ -49,10 +49,12 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     kernel.walk([&](mk::StoreOp store) {
       if (!isExpensive(store.getTile(), cheapOps))
         return;
-      store->setAttr(kMaterializeAttr, UnitAttr::get(&getContext()));
       passed(store, kUnrollStores)
           << remark::add("computes its tile once, by {0} deferred ops, and not in each of its ways",
                          getDeferred(store.getTile()).size());
+      OpBuilder b(store);
+      store.getTileMutable().assign(
+          MaterializeOp::create(b, store.getLoc(), store.getTile()).getResult());
     });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });

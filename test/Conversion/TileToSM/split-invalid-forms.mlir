@@ -32,7 +32,7 @@ mk.kernel @steps on @mesh (in %x : memref<64x24xbf16> [64, 24], out %c : memref<
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x24xbf16> -> tensor<64x24xbf16>
-    // expected-error @+1 {{has K = 24, but the tensor cores of sm_90a take steps of 16 of 'bf16': use K = 32}}
+    // expected-error @+1 {{has K = 24, but the tensor cores of sm_90a take steps of 16 of 'bf16': use tiles of K = 32; where K is a size of the arguments, as that of a head, pad these with zeros to as much}}
     %d = mk.dot %a, %a, %zero transpose_b : tensor<64x24xbf16>, tensor<64x24xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }

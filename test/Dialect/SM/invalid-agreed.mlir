@@ -16,10 +16,18 @@ mk.kernel @load on @mesh (scratch %list : memref<1xi32> [1]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{has mk_sm.agreed, which scf.while may have, and memref.load in a producer, in a mover and in a consumer that 'agrees': leave it out, or let the consumer agree}}
-      %v = memref.load %list[%c0] {mk_sm.agreed} : memref<1xi32>
+      // expected-error @+1 {{stands where threads do not agree on a failure: use memref.load, or write 'agrees' at the consumer}}
+      %v = mk_sm.load_agreed %list[%c0] : memref<1xi32>
     }
   }
+}
+
+// -----
+
+func.func @indices(%list : memref<1xi32>) {
+  // expected-error @+1 {{has 0 indices, but 'memref<1xi32>' has 1 dimensions: give one for each}}
+  %v = mk_sm.load_agreed %list[] : memref<1xi32>
+  return
 }
 
 // -----
@@ -29,27 +37,23 @@ mk.kernel @tickets on @mesh () {
   %c8 = arith.constant 8 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{has mk_sm.agreed, but draws items, of which none are left after a failure: leave it out}}
       scf.while : () -> () {
         %t = mk_sm.ticket loop(0)
         %more = arith.cmpi ult, %t, %c8 : index
-        scf.condition(%more)
+        // expected-error @+1 {{ends a loop that draws items, of which none are left after a failure: leave it out}}
+        %goes_on = mk_sm.until_failed %more
+        scf.condition(%goes_on)
       } do {
         scf.yield
-      } attributes {mk_sm.agreed}
+      }
     }
   }
 }
 
 // -----
 
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @value on @mesh (scratch %list : memref<1xi32> [1]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    mk_sm.partition producer warps(1) registers(40) {
-      // expected-error @+1 {{has false for mk_sm.agreed, which takes no value: write the name alone}}
-      %v = memref.load %list[%c0] {mk_sm.agreed = false} : memref<1xi32>
-    }
-  }
+func.func @elsewhere(%more : i1) -> i1 {
+  // expected-error @+1 {{is about a loop's end, but its result is not the condition of an scf.while alone: give it to scf.condition}}
+  %goes_on = mk_sm.until_failed %more
+  return %goes_on : i1
 }

@@ -1,28 +1,18 @@
 // RUN: mk-opt %s -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @scalar on @mesh dims(uniform M) () {
-  mk.role @r ctas(1) {
-    // expected-error @+1 {{has mk_sm.deferred, but is no elementwise op, transposition, broadcast or load of a tile}}
-    %x = arith.addi %M, %M {mk_sm.deferred} : index
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @loop on @mesh dims(uniform M) (out %c : memref<64x64xf32> [64, 64]) {
+!t = tensor<64x64xf32, #acc>
+mk.kernel @argument on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{is deferred to an op in another block, which may run more often}}
-      %y = arith.addf %x, %x {mk_sm.deferred} : tensor<64x64xf32, #acc>
-      %z = arith.addf %y, %y : tensor<64x64xf32, #acc>
-      scf.for %i = %c0 to %M step %c1 {
-        mk.store %y, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+      scf.for %i = %c0 to %M step %c1 iter_args(%t = %x) -> (!t) {
+        // expected-error @+1 {{'mk_sm.defer' op defers what is made by no elementwise op, transposition, broadcast or load of a tile: leave it out}}
+        %y = mk_sm.defer %t : !t
+        scf.yield %y : !t
       }
     }
   }
@@ -32,17 +22,63 @@ mk.kernel @loop on @mesh dims(uniform M) (out %c : memref<64x64xf32> [64, 64]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @written on @mesh (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
+!t = tensor<64x64xf32, #acc>
+mk.kernel @twice on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{is deferred past an op that may write what it reads}}
-      %l = mk.load %c[%c0, %c0] {mk_sm.deferred} : memref<64x64xf32> -> tensor<64x64xf32, #acc>
+      %y = arith.addf %x, %x : !t
+      // expected-error @+1 {{defers a tile that other ops take as well: let them take the result of mk_sm.defer}}
+      %z = mk_sm.defer %y : !t
+      mk.store %y, %c[%c0, %c0] : !t, memref<64x64xf32>
+      mk.store %z, %d[%c0, %c0] : !t, memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!t = tensor<64x64xf32, #acc>
+mk.kernel @loop on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %y = arith.addf %x, %x : !t
+      // expected-error @+1 {{defers a tile to an op in another block, which may run more often: leave it out, or take the tile in the same block}}
+      %z = mk_sm.defer %y : !t
+      scf.for %i = %c0 to %M step %c1 {
+        mk.store %z, %c[%c0, %c0] : !t, memref<64x64xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!t = tensor<64x64xf32, #acc>
+mk.kernel @written on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %l = mk.load %c[%c0, %c0] : memref<64x64xf32> -> !t
+      // expected-error @+1 {{defers a load past an op that may write what it reads: take the tile in front of that op}}
+      %m = mk_sm.defer %l : !t
       // expected-note @+1 {{this one}}
-      mk.store %x, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
-      %y = arith.addf %l, %x {mk_sm.deferred} : tensor<64x64xf32, #acc>
-      mk.store %y, %d[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+      mk.store %x, %c[%c0, %c0] : !t, memref<64x64xf32>
+      %y = arith.addf %m, %x : !t
+      %z = mk_sm.defer %y : !t
+      %w = mk_sm.materialize %z : !t
+      mk.store %w, %d[%c0, %c0] : !t, memref<64x64xf32>
     }
   }
 }
@@ -50,25 +86,18 @@ mk.kernel @written on @mesh (inout %c : memref<64x64xf32> [64, 64], out %d : mem
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @once on @mesh () {
-  mk.role @r ctas(1) {
-    // expected-error @+1 {{has attribute "mk_sm.materialize", which mk_sm does not know of it}}
-    %s = mk_sm.create_staging {mk_sm.materialize} : !mk_sm.staging<1>
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @exchanged on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+!t = tensor<64x64xf32, #acc>
+mk.kernel @exchanged on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{has mk_sm.deferred, but moves elements between threads, which all do at once}}
-      %y = mk.transpose %x {mk_sm.deferred} : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
-      mk.store %y, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+      %y = mk.transpose %x : !t -> !t
+      // expected-error @+1 {{defers an mk.transpose that moves elements between threads, which all do at once: leave it out}}
+      %z = mk_sm.defer %y : !t
+      mk.store %z, %c[%c0, %c0] : !t, memref<64x64xf32>
     }
   }
 }
@@ -77,14 +106,18 @@ mk.kernel @exchanged on @mesh (out %c : memref<64x64xf32> [64, 64]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @rescaling on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+!t = tensor<64x64xf32, #acc>
+mk.kernel @materialized on @mesh dims(uniform M) (inout %c : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : !t
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{has mk_sm.rescaling, but does not scale rows or columns of an accumulator in f32}}
-      %y = arith.mulf %x, %x {mk_sm.rescaling} : tensor<64x64xf32, #acc>
-      mk.store %y, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+      %y = arith.addf %x, %x : !t
+      // expected-error @+1 {{is about the two ways of an mk.store of its block, but arith.addf takes the tile: leave it out there}}
+      %z = mk_sm.materialize %y : !t
+      %w = arith.addf %z, %x : !t
+      mk.store %w, %c[%c0, %c0] : !t, memref<64x64xf32>
     }
   }
 }
@@ -93,34 +126,60 @@ mk.kernel @rescaling on @mesh (out %c : memref<64x64xf32> [64, 64]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-  // expected-error @+1 {{has false for mk_sm.deferred, which takes no value: write the name alone}}
-  %y = arith.addf %x, %x {mk_sm.deferred = false} : tensor<64x64xf32, #acc>
+func.func @layout(%x : tensor<64x64xf32>) {
+  // expected-error @+1 {{'mk_sm.defer' op works on fragments, but 'tensor<64x64xf32>' has no layout: give it one, such as #mk_sm.mma}}
+  %y = mk_sm.defer %x : tensor<64x64xf32>
+  return
 }
 
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
-  %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-  // expected-error @+1 {{has 17 : i64 for mk_sm.rescaling, which takes no value: write the name alone}}
-  %y = arith.mulf %x, %x {mk_sm.rescaling = 17} : tensor<64x64xf32, #acc>
+func.func @once(%x : tensor<64x64xf32>) {
+  // expected-error @+1 {{'mk_sm.materialize' op works on fragments, but 'tensor<64x64xf32>' has no layout: give it one, such as #mk_sm.mma}}
+  %y = mk_sm.materialize %x : tensor<64x64xf32>
+  return
 }
 
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @values on @mesh (out %c : memref<64x64xf32> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    mk_sm.partition consumer warps(4) registers(168) {
-      %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{has false for mk_sm.materialize, which takes no value: write the name alone}}
-      mk.store %x, %c[%c0, %c0] {mk_sm.materialize = false} : tensor<64x64xf32, #acc>, memref<64x64xf32>
-    }
-  }
+#row = #mk_sm.slice<axis = 1, of = #acc>
+func.func @element(%x : tensor<64x64xbf16, #acc>, %f : tensor<64xf32, #row>) {
+  // expected-error @+1 {{scales accumulators in f32 with layout #mk_sm.mma, not 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>': use arith.mulf}}
+  %y = mk_sm.rescale %x by %f along 1 : tensor<64x64xbf16, #acc>, tensor<64xf32, #row>
+  return
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+func.func @axis(%x : tensor<64x64xf32, #acc>, %f : tensor<64xf32, #row>) {
+  // expected-error @+1 {{scales along dimension 2 of 'tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>', which has 2: use 0 or 1}}
+  %y = mk_sm.rescale %x by %f along 2 : tensor<64x64xf32, #acc>, tensor<64xf32, #row>
+  return
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+func.func @factors(%x : tensor<64x64xf32, #acc>, %f : tensor<64xf32, #row>) {
+  // expected-error @+1 {{scales by 'tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>', but the factors of 'tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>' along dimension 0 are 'tensor<64xf32, #mk_sm.slice<axis = 0, of = #mk_sm.mma<warpgroups = 1>>>'}}
+  %y = mk_sm.rescale %x by %f along 0 : tensor<64x64xf32, #acc>, tensor<64xf32, #row>
+  return
+}
+
+// -----
+
+// What the dialect means stands in its ops.
+func.func @attribute(%x : f32) {
+  // expected-error @+1 {{'arith.addf' op has attribute "mk_sm.deferred", which is no longer read: write mk_sm.defer of its result}}
+  %y = arith.addf %x, %x {mk_sm.deferred} : f32
+  return
 }

@@ -131,8 +131,18 @@ mk.kernel @twice on @mesh () {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @name on @mesh () {
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has attribute "mk_sm.share", which mk_sm does not know of it}}
+    // expected-error @+1 {{has attribute "mk_sm.share", but mk_sm has none for ops of its own or others: leave it out, or write what the op's syntax has for it}}
     %s = mk_sm.create_staging {mk_sm.share = 1} : !mk_sm.staging<1>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @old on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has attribute "mk_sm.shared", which is no longer read: write 'offsets(piece = N, ...)' of the op that owns the piece}}
+    %s = mk_sm.create_staging {mk_sm.shared = {buffers = 0}} : !mk_sm.staging<1>
   }
 }
 

@@ -64,3 +64,19 @@ mk.kernel @producer on @mesh dims(uniform M) (scratch %parts : memref<8x64x64xf3
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @inside on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{is 'inside', which is about indices in front of the tile's dimensions, but has none: leave it out}}
+      mk_sm.store %t, %c[%c0, %c0] through %out inside : tensor<64x64xf32, #acc>, memref<64x64xf32>, !mk_sm.staging<2>
+    }
+  }
+}

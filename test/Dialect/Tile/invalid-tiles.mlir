@@ -345,7 +345,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'TM' may be -1, but no parameter is negative: leave it out}}
+  // expected-error @+1 {{'TM' may be -1, but must be at least 0: leave it out}}
   %r = mk.param "TM" = 128 in [128, -1]
   return
 }
@@ -355,5 +355,37 @@ func.func @f() {
 func.func @f() {
   // expected-error @+1 {{'TM' lists 64 twice}}
   %r = mk.param "TM" = 128 in [64, 128, 64]
+  return
+}
+
+// -----
+
+func.func @small() {
+  // expected-error @+1 {{'TM' is 0, it must be at least 1}}
+  %r = mk.param "TM" = 0 least 1
+  return
+}
+
+// -----
+
+func.func @least() {
+  // expected-error @+1 {{'TM' is at least -1, but no parameter is negative: leave 'least' out, or say more}}
+  %r = mk.param "TM" = 0 least -1
+  return
+}
+
+// -----
+
+func.func @text() {
+  // expected-error @+1 {{custom op 'mk.param' has a default that is no integer: write a number, as in 'mk.param "TM" = 128', or a value: default(%v)}}
+  %r = mk.param "TM" = "128"
+  return
+}
+
+// -----
+
+func.func @inside(%t : tensor<8x8xf32>, %a : memref<?x?xf32>, %i : index) {
+  // expected-error @+1 {{is 'inside', which is about indices in front of the tile's dimensions, but has none: leave it out}}
+  mk.store %t, %a[%i, %i] inside : tensor<8x8xf32>, memref<?x?xf32>
   return
 }

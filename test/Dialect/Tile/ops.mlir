@@ -48,6 +48,10 @@ mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
   %slots = mk.param "SL" default(%world)
   // CHECK: mk.param "TM" = 128 in [64, 128]
   %tm = mk.param "TM" = 128 in [64, 128]
+  // CHECK: mk.param "PIECE" = 16 least 1{{$}}
+  mk.param "PIECE" = 16 least 1
+  // CHECK: mk.param "HD" default(%{{.*}}) least 8 in [64, 128]
+  mk.param "HD" default(%world) least 8 in [64, 128]
   %ok = arith.cmpi ule, %slots, %ctas : index
   // CHECK: mk.require %{{.*}}, "too many slots"
   mk.require %ok, "too many slots"

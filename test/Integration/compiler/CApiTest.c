@@ -78,6 +78,12 @@ static mkernel_package *test_packages(const char *library) {
   options.num_sizes = 1;
   FAILS(mkernel_compile_text(text, strlen(text), NULL, &options, &package),
         MKERNEL_INVALID_ARGUMENT, "sizes[0] has no name");
+  mkernel_size same[] = {{"M", 1, NULL, 0}, {"M", 2, NULL, 0}};
+  options.sizes = same;
+  options.num_sizes = 2;
+  FAILS(mkernel_compile_text(text, strlen(text), NULL, &options, &package),
+        MKERNEL_INVALID_ARGUMENT,
+        "sizes[1], 'M': sizes[0] has the same name; give it once");
   options.num_sizes = 0;
   options.size = 0;
   FAILS(mkernel_compile_text(text, strlen(text), NULL, &options, &package),

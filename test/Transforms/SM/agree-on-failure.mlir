@@ -1,5 +1,5 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-agree-on-failure | FileCheck %s
-// RUN: mk-opt %s -split-input-file -mk-sm-agree-on-failure | mk-opt -split-input-file -mk-sm-agree-on-failure | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-sm-agree-on-failure | FileCheck %s --check-prefixes=CHECK,CHECKED
+// RUN: mk-opt %s -split-input-file -mk-sm-agree-on-failure | mk-opt -split-input-file -mk-sm-agree-on-failure | FileCheck %s --check-prefixes=CHECK,CHECKED
 // RUN: mk-opt %s -split-input-file -mk-sm-agree-on-failure=bounds=false | FileCheck %s --check-prefixes=CHECK,NONE
 
 // A consumer that waits agrees behind its waits, and what it reads of what somebody writes depends on it. What nobody
@@ -16,20 +16,20 @@ mk.kernel @reads on @mesh dims(uniform M) (
     // The single warp of a producer agrees where it reads.
     // CHECK: mk_sm.partition producer warps(1) registers(40) {
     mk_sm.partition producer warps(1) registers(40) {
-      // CHECK: memref.load %list[%c0] {mk_sm.agreed}
+      // CHECK: mk_sm.load_agreed %list[%c0] : memref<
       %v = memref.load %list[%c0] : memref<?xi32>
       mk.wait %s[%c0] ge %c1 : !sig
     }
     // CHECK: mk_sm.partition consumer warps(8) registers(168) agrees {
     mk_sm.partition consumer warps(8) registers(168) {
       mk.wait %s[%c0] ge %c1 : !sig
-      // CHECK: %[[V:.*]] = memref.load %list[%c0] {mk_sm.agreed}
+      // CHECK: %[[V:.*]] = mk_sm.load_agreed %list[%c0] : memref<?xi32>
       %v = memref.load %list[%c0] : memref<?xi32>
       %i = arith.index_cast %v : i32 to index
       // A place that was read itself.
       // CHECK: %[[I:.*]] = arith.index_cast %[[V]]
-      // CHECK: memref.load %fixed[%[[I]]]
-      // NONE-SAME: {mk_sm.agreed}
+      // CHECKED: memref.load %fixed[%[[I]]]
+      // NONE: mk_sm.load_agreed %fixed[%[[I]]]
       // CHECK-NEXT: memref.store
       %w = memref.load %fixed[%i] : memref<?xi32>
       memref.store %w, %c[%c0] : memref<?xi32>
@@ -73,7 +73,7 @@ mk.kernel @prepared on @mesh (scratch %list : memref<1xi32> [1], out %c : memref
   mk.role @r ctas(4) {
     // CHECK: mk_sm.partition consumer warps(8) registers(168) agrees {
     mk_sm.partition consumer warps(8) registers(168) {
-      // CHECK: memref.load %list[%c0] {mk_sm.agreed}
+      // CHECK: mk_sm.load_agreed %list[%c0] : memref<
       %v = memref.load %list[%c0] : memref<1xi32>
       memref.store %v, %c[%c0] : memref<1xi32>
     }
@@ -94,13 +94,16 @@ mk.kernel @loops on @mesh (scratch %list : memref<1xi32> [1]) {
       // CHECK: scf.while
       scf.while : () -> () {
         %v = memref.load %list[%c0] : memref<1xi32>
+        // CHECK: %[[MORE:.*]] = arith.cmpi ult
+        // CHECK: %[[GO:.*]] = mk_sm.until_failed %[[MORE]]
+        // CHECK-NEXT: scf.condition(%[[GO]])
         %more = arith.cmpi ult, %v, %c1_i32 : i32
         scf.condition(%more)
       } do {
         scf.yield
-      // CHECK: } attributes {mk_sm.agreed}
       }
       // CHECK: mk_sm.ticket
+      // CHECK-NOT: mk_sm.until_failed
       scf.while : () -> () {
         %t = mk_sm.ticket loop(0)
         %more = arith.cmpi ult, %t, %c8 : index

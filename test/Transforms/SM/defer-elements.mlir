@@ -10,10 +10,14 @@ mk.mesh @mesh (gpu = 1 via link)
 
 // What one store needs waits for it, with the load; a load of a tile is not done twice.
 // CHECK-LABEL: mk.kernel @epilogue
-// CHECK: mk.load %{{.*}} {mk_sm.deferred}
-// CHECK: arith.addf {{.*}} {mk_sm.deferred}
-// CHECK: arith.truncf {{.*}} {mk_sm.deferred}
-// CHECK: mk.store {{.*}} {mk_sm.materialize}
+// CHECK: %[[T1:.*]] = mk.load
+// CHECK-NEXT: %[[D1:.*]] = mk_sm.defer %[[T1]] :
+// CHECK: %[[T2:.*]] = arith.addf
+// CHECK-NEXT: %[[D2:.*]] = mk_sm.defer %[[T2]] :
+// CHECK: %[[T3:.*]] = arith.truncf
+// CHECK-NEXT: %[[D3:.*]] = mk_sm.defer %[[T3]] :
+// CHECK: %[[ONCE:.*]] = mk_sm.materialize %[[D3]] :
+// CHECK-NEXT: mk.store %[[ONCE]],
 mk.kernel @epilogue on @mesh (in %a : !of32 [64, 64], out %c : !obf16 [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
@@ -29,7 +33,8 @@ mk.kernel @epilogue on @mesh (in %a : !of32 [64, 64], out %c : !obf16 [64, 64]) 
 
 // A scaling and a conversion may be computed in each way of the store.
 // CHECK-LABEL: mk.kernel @cheap
-// CHECK: arith.truncf {{.*}} {mk_sm.deferred}
+// CHECK: %[[T4:.*]] = arith.truncf
+// CHECK-NEXT: %[[D4:.*]] = mk_sm.defer %[[T4]] :
 // CHECK: mk.store
 // CHECK-NOT: mk_sm.materialize
 // CHECK-LABEL: mk.kernel @several
@@ -45,7 +50,8 @@ mk.kernel @cheap on @mesh (out %c : !obf16 [64, 64]) {
 }
 
 // Of what two stores need nothing is deferred but the load that one op takes.
-// CHECK: mk.load %{{.*}} {mk_sm.deferred}
+// CHECK: %[[T5:.*]] = mk.load
+// CHECK-NEXT: %[[D5:.*]] = mk_sm.defer %[[T5]] :
 // CHECK: %[[S:.*]] = arith.addf %{{.*}}, %{{.*}} : tensor
 // CHECK: mk.store %[[S]]
 mk.kernel @several on @mesh (in %a : !of32 [64, 64], out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
@@ -63,10 +69,14 @@ mk.kernel @several on @mesh (in %a : !of32 [64, 64], out %c : !of32 [64, 64], ou
 
 // What is read must not be written before, nor by the store.
 // CHECK-LABEL: mk.kernel @written
-// CHECK: mk.load %{{[^{]*$}}
-// CHECK: mk.load %{{[^{]*$}}
-// CHECK: arith.addf {{.*}} {mk_sm.deferred}
-// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+// CHECK: mk.load
+// CHECK-NOT: mk_sm.defer
+// CHECK: mk.load
+// CHECK-NOT: mk_sm.defer
+// CHECK: %[[T6:.*]] = arith.addf
+// CHECK-NEXT: %[[D6:.*]] = mk_sm.defer %[[T6]] :
+// CHECK: %[[T7:.*]] = arith.addf
+// CHECK-NEXT: %[[D7:.*]] = mk_sm.defer %[[T7]] :
 mk.kernel @written on @mesh (inout %a : !of32 [64, 64], inout %c : !of32 [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
@@ -85,11 +95,15 @@ mk.kernel @written on @mesh (inout %a : !of32 [64, 64], inout %c : !of32 [64, 64
 // What cannot be loaded as late as at the store is added to a tile that is there anyway, one that
 // the other branch needs as well; the load waits for that.
 // CHECK-LABEL: mk.kernel @added_before
-// CHECK: mk.load %{{.*}} {mk_sm.deferred}
-// CHECK: %[[S:.*]] = arith.addf %{{[^{]*$}}
+// CHECK: %[[T8:.*]] = mk.load
+// CHECK-NEXT: %[[D8:.*]] = mk_sm.defer %[[T8]] :
+// CHECK: %[[S:.*]] = arith.addf
+// CHECK-NOT: mk_sm.defer
 // CHECK: mk.wait
-// CHECK: mk.load %{{.*}} {mk_sm.deferred}
-// CHECK: arith.addf %[[S]], {{.*}} {mk_sm.deferred}
+// CHECK: %[[T9:.*]] = mk.load
+// CHECK-NEXT: %[[D9:.*]] = mk_sm.defer %[[T9]] :
+// CHECK: %[[T10:.*]] = arith.addf %[[S]],
+// CHECK-NEXT: %[[D10:.*]] = mk_sm.defer %[[T10]] :
 // CHECK: mk.store
 mk.kernel @added_before on @mesh dims(uniform M) (in %a : !of32 [64, 64], in %b : !of32 [64, 64], out %c : !of32 [64, 64]) {
   %c0 = arith.constant 0 : index
@@ -119,8 +133,10 @@ mk.kernel @added_before on @mesh dims(uniform M) (in %a : !of32 [64, 64], in %b 
 
 // Where that tile is needed behind the sum as well, none is made for the sum.
 // CHECK-LABEL: mk.kernel @still_needed
-// CHECK: mk.load %{{[^{]*$}}
-// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+// CHECK: mk.load
+// CHECK-NOT: mk_sm.defer
+// CHECK: %[[T11:.*]] = arith.addf
+// CHECK-NEXT: %[[D11:.*]] = mk_sm.defer %[[T11]] :
 // CHECK: mk.store
 mk.kernel @still_needed on @mesh dims(uniform M) (in %a : !of32 [64, 64], out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
   %c0 = arith.constant 0 : index
@@ -144,8 +160,10 @@ mk.kernel @still_needed on @mesh dims(uniform M) (in %a : !of32 [64, 64], out %c
 
 // Comparisons by which ops right behind select.
 // CHECK-LABEL: mk.kernel @selects
-// CHECK: arith.cmpf {{.*}} {mk_sm.deferred}
-// CHECK: arith.select %{{[^{]*$}}
+// CHECK: %[[T12:.*]] = arith.cmpf
+// CHECK-NEXT: %[[D12:.*]] = mk_sm.defer %[[T12]] :
+// CHECK: arith.select
+// CHECK-NOT: mk_sm.defer
 mk.kernel @selects on @mesh (out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {

@@ -19,7 +19,7 @@ mk.kernel @rescaling on @mesh dims(uniform M, uniform N) (
       %b = mk.broadcast %f dims [1] : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
       %d = mk.broadcast %f dims [1] : tensor<64xf32, #row> -> tensor<64x32xf32, #acc>
       // CHECK: scf.for
-      // CHECK: arith.mulf {{.*}} {mk_sm.rescaling} : tensor<64x64xf32
+      // CHECK: mk_sm.rescale %{{.*}} by %{{.*}} along 1 : tensor<64x64xf32
       %x = scf.for %i = %c0 to %N step %c1 iter_args(%t = %start) -> (tensor<64x64xf32, #acc>) {
         // expected-remark @+1 {{mk-sm-skip-rescaling: passed: is left out by warps whose factors are one}}
         %next = arith.mulf %b, %t : tensor<64x64xf32, #acc>

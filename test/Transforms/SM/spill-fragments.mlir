@@ -34,7 +34,9 @@ mk.kernel @parts on @mesh dims(uniform M) (
 // CHECK-LABEL: mk.kernel @alone
 // CHECK-NOT: mk_sm.create_staging
 // CHECK: mk_sm.spill
-// CHECK: mk_sm.reload {{.*}} {mk_sm.deferred}
+// CHECK: %[[R:.*]] = mk_sm.reload
+// CHECK-NEXT: %[[D:.*]] = mk_sm.defer %[[R]] :
+// CHECK-NEXT: arith.addf %[[D]],
 mk.kernel @alone on @mesh dims(uniform M) (
     out %c : memref<?x?xf32> [M, M], scratch %parts : memref<8x64x144xf32> [8, 64, 144]) {
   %c0 = arith.constant 0 : index
@@ -44,8 +46,9 @@ mk.kernel @alone on @mesh dims(uniform M) (
     mk_sm.partition consumer warps(4) registers(240) {
       // expected-remark @+1 {{mk-sm-spill-fragments: passed: stores to scratch in the order of registers}}
       mk_sm.store %zero, %parts[%M, %c0, %c0] through %out : tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x144xf32>, !mk_sm.staging<2>
-      %x = mk.load %parts[%M, %c0, %c0] {mk_sm.deferred} : memref<8x64x144xf32> -> tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>
-      %y = arith.addf %x, %zero : tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>
+      %x = mk.load %parts[%M, %c0, %c0] : memref<8x64x144xf32> -> tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>
+      %d = mk_sm.defer %x : tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>
+      %y = arith.addf %d, %zero : tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>
       mk.store %y, %c[%c0, %c0] : tensor<64x144xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x?xf32>
     }
   }

@@ -132,7 +132,8 @@ mk.kernel @registers on @mesh (in %a : memref<64x64xf32> [64, 64], out %b : memr
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x64xf32> -> !tile
       %y = arith.addf %x, %x : !tile
-      // CHECK: mk.store {{.*}} {mk_sm.materialize}
+      // CHECK: %[[ONCE:.*]] = mk_sm.materialize %{{.*}} : tensor<64x64xf32
+      // CHECK-NEXT: mk.store %[[ONCE]],
       // expected-remark @+1 {{mk-sm-unroll-stores: passed: computes its tile once, by 2 deferred ops, and not in each of its ways}}
       mk.store %y, %b[%c0, %c0] : !tile, memref<64x64xf32>
     }

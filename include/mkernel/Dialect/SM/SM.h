@@ -107,16 +107,9 @@ SmallVector<Operation *> getSharedOwners(mk::KernelOp kernel);
 /// Where a piece lies of what such an op, or a role, owns.
 int64_t getSharedOffset(Operation *owner, StringRef piece);
 
-/// Of an op whose elements are computed where they are taken, and of a store that computes what is
-/// deferred to it once, not in each of its two ways.
-constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kMaterializeAttr = "mk_sm.materialize";
-/// Of an arith.mulf that warps leave out whose factors are all one.
-constexpr StringLiteral kRescalingAttr = "mk_sm.rescaling";
-/// Of a memref.load, which gives 0 once the threads of its partition have agreed that the launch
-/// has failed, and of an scf.while that goes on only until they have.
-constexpr StringLiteral kAgreedAttr = "mk_sm.agreed";
-/// The factors of rows or columns by which an op scales an accumulator in f32; null if it does not.
-mk::BroadcastOp getRowFactors(Operation *op);
+/// The op by which all that an op gives is computed where it is taken; null if it is made whole.
+DeferOp getDeferral(Operation *op);
+inline bool isDeferred(Operation *op) { return bool(getDeferral(op)); }
 
 using mk::holds;
 using mk::holdsAny;

@@ -198,7 +198,7 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
   let summary = "Has elements of tiles computed where they are taken";
   let description = [{
     An epilogue on all elements of a tile at once would keep every intermediate tile in registers.
-    Ops whose result only one store needs in the end wait for it (`mk_sm.deferred`), and it takes them a part
+    Ops whose result only one store needs in the end wait for it (`mk_sm.defer`), and it takes them a part
     at a time. The same holds for loads that one op takes element by element, which would be a
     second tile beside what a loop carries, and for comparisons by which ops right behind them
     select, since there are few predicates.
@@ -209,7 +209,7 @@ def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
   let summary = "Marks sums of which warps need not multiply rows by one";
   let description = [{
     A loop that follows a running maximum multiplies the rows of what it carries by factors that are one
-    unless the maximum grew. Such products get `mk_sm.rescaling` if a thread has `guarded_elements` of
+    unless the maximum grew. Such products become `mk_sm.rescale` if a thread has `guarded_elements` of
     the target or more: a warp whose factors are all one goes past them.
   }];
 }
@@ -339,16 +339,16 @@ def AgreeOnFailurePass : SMPass<"mk-sm-agree-on-failure", ["::mlir::memref::MemR
     After a failure waits return at once, and what they guard has no meaning. Threads that meet at barriers
     have to go the same way then:
 
-    - scalars that are loaded from what somebody writes are 0 from then on (`mk_sm.agreed`), without checks of
+    - scalars that are loaded from what somebody writes are 0 from then on (`mk_sm.load_agreed`), without checks of
       bounds also those whose place is not known beforehand;
     - a consumer that waits and loads such scalars agrees at its beginning and behind each of its waits (`agrees`), the single
       warp of a producer or a mover at each load;
-    - a loop that may wait for what nobody writes any more (`scf.while` without tickets) ends.
+    - a loop that may wait for what nobody writes any more (`scf.while` without tickets) ends (`mk_sm.until_failed`).
 
     ```mlir
     mk_sm.partition consumer warps(8) registers(168) agrees {
       mk.wait %s[%c0] ge %c1 : !mk.signal<?, sys, arrivals = 2>
-      %n = memref.load %list[%c0] {mk_sm.agreed} : memref<?xi32>
+      %n = mk_sm.load_agreed %list[%c0] : memref<?xi32>
     }
     ```
 
