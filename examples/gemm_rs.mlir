@@ -53,6 +53,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
   %gpus = mk.size gpu
   %world = mk.size
   %other_nodes = arith.subi %nodes, %c1 : index
+  %last_other = arith.subi %other_nodes, %c1 : index
   %other_gpus = arith.subi %gpus, %c1 : index       // in the node
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
   %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
@@ -91,7 +92,8 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %total = func.call @add_parts(%acc, %slot, %part, %d, %i, %n, %r, %column, %rows, %tn)
               : (!acc, !slots, !parts, index, index, index, index, index, index, index) -> !acc
           %t = arith.truncf %total : !acc to !c
-          %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+          %to_ = func.call @among_others(%d, %my_node) : (index, index) -> index
+          %to = arith.minui %to_, %last_other : index     // so that it is seen to exist
           mk.store %t, %away[%to, %r, %column] valid(%rows, %tn) : !c, !sums
           mk.signal %reduced[%to, %i] : !reduced
         } else {

@@ -56,6 +56,7 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %gpus = mk.size gpu
   %world = mk.size
   %other_nodes = arith.subi %nodes, %c1 : index
+  %last_other = arith.subi %other_nodes, %c1 : index
   %other_gpus = arith.subi %gpus, %c1 : index       // in the node
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
   %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
@@ -107,7 +108,8 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
           %total = func.call @add_parts(%acc, %parts, %part, %d, %i, %n, %r, %column, %rows, %tn)
               : (!acc, !added, !parts, index, index, index, index, index, index, index) -> !acc
           %t = arith.truncf %total : !acc to !c
-          %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+          %to_ = func.call @among_others(%d, %my_node) : (index, index) -> index
+          %to = arith.minui %to_, %last_other : index     // so that it is seen to exist
           mk.store %t, %away[%to, %r, %column] valid(%rows, %tn) : !c, !sums
           mk.signal %reduced[%to, %i] : !reduced
         } else {

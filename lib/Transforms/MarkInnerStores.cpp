@@ -120,6 +120,7 @@ bool Extent::holds(Value index) {
         return isAtLeast(mesh.getAxis(mesh.findAxis(op.getAxis())).getSize());
       })
       .Case([&](RankOp) { return isAtLeast(mesh.getNumRanks()); })
+      .Case([&](arith::MinUIOp op) { return holds(op.getLhs()) || holds(op.getRhs()); })
       .Case([&](arith::RemUIOp op) { return isAtLeast(op.getRhs()) || holds(op.getLhs()); })
       .Case([&](arith::DivUIOp op) { return isQuotientBelow(op) || holds(op.getLhs()); })
       .Case(

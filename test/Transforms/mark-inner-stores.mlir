@@ -43,6 +43,10 @@ mk.kernel @k on @mesh dims(uniform L, uniform M, uniform N) (
       %r = arith.remui %any, %L : index
       // CHECK: mk.store %{{.*}}, %c[%{{.*}}] inside :
       mk.store %t, %c[%r, %c0, %c0] : !t, !a
+      // At most what there is.
+      %least = arith.minui %any, %l : index
+      // CHECK: mk.store %{{.*}}, %c[%{{.*}}] inside :
+      mk.store %t, %c[%least, %c0, %c0] : !t, !a
       // No one knows what is read.
       // CHECK: mk.store %{{.*}}, %c[%{{.*}}] : tensor
       mk.store %t, %c[%any, %c0, %c0] : !t, !a

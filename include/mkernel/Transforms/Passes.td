@@ -133,8 +133,8 @@ def MarkInnerStoresPass : Pass<"mk-mark-inner-stores", "::mlir::ModuleOp"> {
   let summary = "Marks stores whose leading indices exist";
   let description = [{
     A store to a buffer of this rank whose indices in front of the tile's dimensions are known to lie in the buffer gets
-    `inside`: they are constants, indices of loops that end there, coordinates, or what remainders and quotients leave of
-    these. On GPUs the others are checked.
+    `inside`: they are constants, indices of loops that end there, coordinates, or what remainders, quotients and minima
+    leave of these. On GPUs the others are checked.
 
     ```mlir
     mk.foreach (%l, %i) in (%L, %tiles) {
