@@ -93,7 +93,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
               : (!acc, !slots, !parts, index, index, index, index, index, index, index) -> !acc
           %t = arith.truncf %total : !acc to !c
           %to_ = func.call @among_others(%d, %my_node) : (index, index) -> index
-          %to = arith.minui %to_, %last_other : index     // so that it is seen to exist
+          %to = arith.minui %to_, %last_other : index     // it is no more anyway: no check on GPUs
           mk.store %t, %away[%to, %r, %column] valid(%rows, %tn) : !c, !sums
           mk.signal %reduced[%to, %i] : !reduced
         } else {

@@ -58,10 +58,13 @@ class Gates(unittest.TestCase):
             self.assertEqual(any(case.reported for case in EVERY.cases(name)), name == "gemm")
 
     def test_only_rivals_that_gates_are_on_take_time(self):
-        case, suite = EVERY.cases("gemm")[0], EVERY.get("gemm")
-        rivals = lambda many: session.Session.rivals(
-            types.SimpleNamespace(options=types.SimpleNamespace(many=many)), case, suite)
-        self.assertEqual([rivals(False), rivals(True)], [["cublaslt", "torch"], ["cublaslt"]])
+        def rivals(name, many):
+            of = types.SimpleNamespace(options=types.SimpleNamespace(many=many))
+            return session.Session.rivals(of, EVERY.cases(name)[0], EVERY.get(name))
+        self.assertEqual(rivals("gemm", False), ["cublaslt", "torch"])
+        self.assertEqual(rivals("gemm", True), ["cublaslt"])
+        # A suite that is asked for beside the gated ones keeps its own.
+        self.assertEqual(rivals("f16", True), rivals("f16", False))
 
     def test_the_set_is_a_name_among_others(self):
         self.assertEqual(EVERY.expand(["fp8", "gated", "fp8_drawn"])[:3], ["fp8", "gemm", "gemm_drawn"])

@@ -260,12 +260,11 @@ class Session:
         return (None, problem) if problem else (value, None)
 
     def rivals(self, case, suite):
-        """Names of a case's rivals; of hundreds of cases those that gates are on."""
+        """Names of a case's rivals; of a gated suite among hundreds of cases those that gates are on."""
         listed = case.variant.get("rivals", suite.get("rivals", []))
-        if not self.options.many:
+        if not (self.options.many and suite.get("gated")):
             return listed
-        asked = {rival for gate in suite.get("gates", [])
-                 if "rival" in gate or "rivals" in gate for rival in gates.rivals_of(gate)}
+        asked = {rival for gate in suite["gates"] for rival in gates.rivals_of(gate)}
         return [name for name in listed if name in asked]
 
     def contestants(self, rivals, request, problem, alone=None):
