@@ -7,7 +7,7 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side do them and can fetch together
-// what they share (not by tickets; 4 tiles at most); RASTER, how many rows of such
+// what they share (not by tickets; 8 tiles at most); RASTER, how many rows of such
 // groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the
 // last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together, each a part of K (with
 // SCHEDULE 0, TEAMS 1; TN, or TM where that is no multiple of 64, is a multiple of 8 CLUSTER_K); TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
@@ -41,9 +41,9 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
-  %most = arith.constant 4 : index
+  %most = arith.constant 8 : index
   %not_large = arith.cmpi ule, %cluster, %most : index
-  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 4 at most"
+  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 8 at most"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -100,9 +100,9 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
-  %most = arith.constant 4 : index
+  %most = arith.constant 8 : index
   %not_large = arith.cmpi ule, %cluster, %most : index
-  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 4 at most"
+  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 8 at most"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -159,9 +159,9 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
-  %most = arith.constant 4 : index
+  %most = arith.constant 8 : index
   %not_large = arith.cmpi ule, %cluster, %most : index
-  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 4 at most"
+  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 8 at most"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -218,9 +218,9 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
-  %most = arith.constant 4 : index
+  %most = arith.constant 8 : index
   %not_large = arith.cmpi ule, %cluster, %most : index
-  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 4 at most"
+  mk.require %not_large, "CLUSTER_M times CLUSTER_N is 8 at most"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index

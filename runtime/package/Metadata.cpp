@@ -232,6 +232,7 @@ struct Parser {
     Metadata::Variant variant;
     variant.name = e.text("name");
     variant.needsMaps = e.choice<bool>("needs", {{"", false}, {"tensor-maps", true}});
+    variant.grid = e.number("grid", 1, std::max(m.grid, 1u));
     variant.threads = e.number("threads", 1, 1024);
     variant.cooperative = e.flag("cooperative");
     variant.sharedBytes = e.number("shared_bytes", 0, 1 << 20);

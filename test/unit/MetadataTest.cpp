@@ -142,10 +142,10 @@ TEST(Metadata, NamesWhatIsWrong) {
 std::string gpu(const std::string &from = "", const std::string &to = "") {
   std::string text = with("\"host\"", "\"sm_90a\"");
   text.insert(text.rfind('}'), R"(, "gpu": {"variants": [
-    {"name": "first", "needs": "tensor-maps", "threads": 256, "cooperative": false,
+    {"name": "first", "needs": "tensor-maps", "grid": 2, "threads": 256, "cooperative": false,
      "shared_bytes": 0, "param_bytes": 320, "workspace_bytes": 0, "tensor_maps": [],
      "peer_maps": []},
-    {"name": "last", "needs": "", "threads": 384, "cooperative": true,
+    {"name": "last", "needs": "", "grid": 2, "threads": 384, "cooperative": true,
      "shared_bytes": 200000, "param_bytes": 448, "workspace_bytes": 4096,
      "tensor_maps": [{"arg": 0, "box": [64, 32], "copies": true, "swizzle": 128}],
      "peer_maps": [{"arg": 0, "box": [64, 64], "copies": false, "swizzle": 128}]}]})");

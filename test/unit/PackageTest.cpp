@@ -41,7 +41,7 @@ std::vector<std::byte> makePackage(const std::string &target = "host",
        "prepare": false, "reference": null)" +
       (target == "host"
            ? "}"
-           : R"(, "gpu": {"variants": [{"name": "v", "needs": "", "threads": 1, "cooperative": false,
+           : R"(, "gpu": {"variants": [{"name": "v", "needs": "", "grid": 1, "threads": 1, "cooperative": false,
                 "shared_bytes": 0, "param_bytes": 112, "workspace_bytes": 0, "tensor_maps": [],
                 "peer_maps": []}]}})");
   return write(metadata, "code");

@@ -145,8 +145,8 @@ static void addCode(Lines &line, const rt::Metadata &m, const Json &described) {
   if (m.gpu)
     for (const auto &variant : m.gpu->variants)
       line(&variant == &m.gpu->variants.front() ? "variants" : "", variant.name, ": needs ",
-           variant.needsMaps ? "tensor maps of the arguments" : "nothing", ", ", variant.threads,
-           " threads, shared memory ", variant.sharedBytes, " bytes, scratch ", variant.workspaceBytes,
+           variant.needsMaps ? "tensor maps of the arguments" : "nothing", ", ", variant.grid, " CTAs of ",
+           variant.threads, " threads, shared memory ", variant.sharedBytes, " bytes, scratch ", variant.workspaceBytes,
            " bytes, code ", codeText(variant.name));
   else
     line("stack", m.stackBytes, " bytes of each CTA");

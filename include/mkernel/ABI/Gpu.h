@@ -39,6 +39,8 @@
 // Metadata of a GPU package, besides that of Package.h:
 //   gpu  {variants: [{name: string
 //           needs: "" | "tensor-maps", the last one nothing
+//           grid: int, CTAs that are launched: fewer than those of all roles where code with large
+//                 clusters leaves out those that have nothing to do
 //           threads: int, threads of a CTA
 //           cooperative: bool, CTAs wait for one another, so that all must run at a time
 //           shared_bytes: int, dynamic shared memory of a CTA

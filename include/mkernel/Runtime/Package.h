@@ -128,6 +128,7 @@ struct Metadata {
   struct Variant {
     std::string name;
     bool needsMaps = false;      // by which it fetches tiles
+    uint32_t grid = 1;           // CTAs that are launched, at most those of all roles
     uint32_t threads = 1;        // of a CTA
     bool cooperative = false;    // CTAs wait for one another
     uint64_t sharedBytes = 0;    // dynamic shared memory of a CTA

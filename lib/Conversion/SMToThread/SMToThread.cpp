@@ -22,7 +22,7 @@ namespace json = llvm::json;
 /// What the metadata says of a variant (mkernel/ABI/Gpu.h).
 static json::Object describe(KernelOp kernel, const KernelResources &resources,
                              const KernelVariant &variant, const sm::ParamLayout &params,
-                             int64_t threads, int64_t sharedBytes) {
+                             int64_t grid, int64_t threads, int64_t sharedBytes) {
   auto describeMaps = [&](ArrayRef<sm::TensorMap> maps) {
     json::Array array;
     for (const sm::TensorMap &map : maps) {
@@ -38,6 +38,7 @@ static json::Object describe(KernelOp kernel, const KernelResources &resources,
   };
   return json::Object{{"name", variant.name},
                       {"needs", variant.needs},
+                      {"grid", grid},
                       {"threads", threads},
                       {"cooperative", !resources.signals.empty() || !resources.queues.empty() ||
                                           resources.prepare ||
@@ -71,7 +72,8 @@ struct ConvertSMToThreadPass : mk::impl::ConvertSMToThreadPassBase<ConvertSMToTh
     if (failed(sm::emitKernel(info)))
       return failure();
     json::Object about = describe(kernel, resources, info.byThreads ? kAnyStrides : kTensorMaps,
-                                  *params, info.getNumThreads(), shared.getBytes());
+                                  *params, info.countCtas(), info.getNumThreads(),
+                                  shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] =

@@ -25,7 +25,7 @@ using namespace mlir::mk;
 /// - rates: of an H200, by scripts/fit-rates (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
-    threads = 1024, cluster = 4, shared = 232448, exchange = 32768, chunk = 128, access = 16,
+    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
     registers = <of_sm = 65536, least = 24, most = 256, step = 8,
       reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
       #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,

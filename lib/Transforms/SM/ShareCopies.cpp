@@ -196,6 +196,8 @@ static bool share(mk::KernelOp kernel, const Cluster &cluster, ArrayRef<int64_t>
       continue;
     for (auto [group, copies] : llvm::zip(cluster.getGroups(), findShared(role, cluster, ctas))) {
       for (CopyOp copy : copies) {
+        if (copy.getShared() > 1)
+          continue; // by a larger group of the same cluster
         copy.setShared(group.size);
         copy.setStride(group.stride);
         passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", group.size);
@@ -218,14 +220,11 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
   std::optional<int64_t> items = countItemsAtOnce(roles);
   int64_t largest = std::max(*given, mk::getLargestCluster(sm, items));
   for (const Cluster &cluster : listClusters(largest, *given)) {
-    // The whole grid is launched, also where a role has fewer CTAs then.
-    if (mk::countGrid(kernel, *counts) % cluster.size)
-      continue;
     SmallVector<int64_t> needed(*counts);
     bool fewer = cluster.size > 2 && sm.getClustered() && items && *given == 1;
     if (fewer)
       needed.front() = std::min<int64_t>(needed.front(), llvm::alignTo(*items, cluster.size));
-    if (!share(kernel, cluster, needed))
+    if (mk::countGrid(kernel, needed) % cluster.size || !share(kernel, cluster, needed))
       continue;
     if (fewer)
       roles.front().setCtasAttr(mk::resolveCtas(roles.front().getCtas(), needed.front()));

@@ -259,7 +259,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
     how[attributes++].value.programmaticSerialization = 1;
   }
   LaunchConfig config;
-  config.grid[0] = metadata_.grid;
+  config.grid[0] = variant.about().grid;
   config.block[0] = variant.about().threads;
   config.sharedBytes = uint32_t(variant.about().sharedBytes);
   config.stream = handle(options.stream);

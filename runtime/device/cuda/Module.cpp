@@ -190,9 +190,9 @@ Status Module::checkResident(const Metadata &metadata, const Metadata::Variant &
                  " bytes of shared memory) does not fit an SM of ",
                  device_->name(), ": use smaller tiles or fewer stages");
   uint64_t fit = uint64_t(perSm) * device_->info().sms;
-  if (fit < metadata.grid)
+  if (fit < gpu.grid)
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
-                 "' has a grid of ", metadata.grid,
+                 "' has a grid of ", gpu.grid,
                  " CTAs that wait for one another; ", device_->name(), " has ",
                  device_->info().sms, " SMs with room for ", perSm,
                  perSm == 1 ? " CTA" : " CTAs", " each: compile it with --grid ",

@@ -84,6 +84,7 @@ ParamBlock::ParamBlock(const Metadata &metadata, const Metadata::Variant &varian
       layout_(layOutGpuParams(metadata, variant)) {
   assert(uint64_t(layout_.bytes) <= variant.paramBytes &&
          "checked when the metadata was parsed");
+  launch().num_ctas = variant.grid;
 }
 
 mk_gpu_launch &ParamBlock::launch() {
@@ -146,5 +147,4 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   l.zero = state + layout.zero;
   l.zero_words = uint32_t(layout.zeroWords);
   l.workspace = layout.workspace ? state + layout.workspace : 0;
-  l.num_ctas = metadata.grid;
 }

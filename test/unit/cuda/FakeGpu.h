@@ -96,7 +96,7 @@ struct FakeGpu : ::testing::Test {
   static std::pair<std::string, std::string> withTensorMaps(int64_t paramBytes = 568, bool packs = false) {
     return {R"("variants": [)",
             str(R"("variants": [{"name": "tensor-maps", "needs": "tensor-maps",
-         "threads": 256, "cooperative": true, "shared_bytes": 200000, "param_bytes": )",
+         "grid": 4, "threads": 256, "cooperative": true, "shared_bytes": 200000, "param_bytes": )",
                 paramBytes, R"(, "workspace_bytes": 0,
          "tensor_maps": [{"arg": 0, "box": [128, 32], "copies": true, "swizzle": 128)",
                 packs ? R"(, "packs": true)" : "", R"(},

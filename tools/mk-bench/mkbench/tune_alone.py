@@ -15,12 +15,15 @@ class TunerAlone(Tuner):
         super().__init__(session, spaces, space_path, file)
         self.measurements, self.requests = measurements, {}
 
+    def request(self, case, chosen):
+        """To find the best, each configuration is compiled once, sizes left open; the finalists
+        again. A survey is of code as it is used: large clusters follow from the sizes."""
+        return self.session.request(case, chosen, bind=self.file is None, tuning="none")
+
     def prepare(self, cases):
-        """Compiles each configuration of each kernel once, sizes left open."""
         for case in cases:
             for chosen in self.configurations(case):
-                request = self.session.request(case, chosen, bind=False,
-                                               tuning="none")
+                request = self.request(case, chosen)
                 self.requests.setdefault(request.key(), request)
         self.compile(list(self.requests.values()))
         for request in self.requests.values():
@@ -36,8 +39,7 @@ class TunerAlone(Tuner):
             session.device, case.variant, case.dims, session.options.seed)
         contestants, chosen_of = [], {}
         for chosen in self.configurations(case):
-            request = self.requests[session.request(
-                case, chosen, bind=False, tuning="none").key()]
+            request = self.requests[self.request(case, chosen).key()]
             if request.problem:
                 continue
             name = spell(chosen)
