@@ -76,11 +76,12 @@ static Time together(Time a, Time b) {
   return time;
 }
 
-/// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as
-/// it is free, so that each turn waits for its share of the time until a copy has come.
+/// Parts of a loop around products overlap: the longest counts. What another CTA has asked for comes
+/// for nothing. A slot is fetched again as soon as it is free, so that each turn waits for its share
+/// of the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
                          RatesAttr rates) {
-  double comes = work.copies * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
+  double comes = work.asked * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
                  work.loads / rates.getCopies();
   // All SMs share the L2 cache, and those that have nothing to do leave some of it to the others.
   bool isDivided = loop.schedule == ScheduleKind::StreamK;
