@@ -204,8 +204,58 @@ template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange type
   return success();
 }
 
+SmallVector<int64_t> mk_thread::getQuadBlocks(RankedTensorType tile) {
+  constexpr int64_t kBytes = 16; // the longest access of the PTX ISA (v4.b32)
+  SmallVector<int64_t> result;
+  int64_t size = getElementBytes(tile.getElementType());
+  if (isa_and_nonnull<MmaAttr>(tile.getEncoding()) && (size == 2 || size == 4))
+    for (int64_t blocks : {4, 2})
+      if (2 * blocks * size <= kBytes && 8 * blocks <= tile.getDimSize(1))
+        result.push_back(blocks);
+  return result;
+}
+
+bool mk_thread::isQuadGroup(RankedTensorType tile, ArrayRef<int32_t> which, int64_t blocks) {
+  int64_t inRows = tile.getDimSize(1) / 2; // registers of 64 rows
+  int32_t first = which.front();
+  return first % 4 == 0 && first % inRows + 4 * blocks <= inRows &&
+         int64_t(which.size()) >= 4 * blocks &&
+         llvm::all_of(llvm::seq<int32_t>(0, 4 * blocks),
+                      [&](int32_t k) { return which[k] == first + k; });
+}
+
 LogicalResult LoadElementsOp::verify() {
-  return verifyAccess(*this, getResultTypes(), bool(getTogether()));
+  if (failed(verifyAccess(*this, getResultTypes(), bool(getTogether()))))
+    return failure();
+  if (getWide() && !getTogether())
+    return emitOpError() << "is wide where runs are not loaded at once; give `together`";
+  if (!getQuads())
+    return success();
+  int64_t blocks = *getQuads();
+  RankedTensorType tile = getTile();
+  if (!getWide() || !llvm::is_contained(getQuadBlocks(tile), blocks))
+    return emitOpError() << "has quads share " << blocks << " blocks of " << tile
+                         << "; use accumulators of that many, at most 16 bytes a thread, and "
+                            "`wide`";
+  for (ArrayRef<int32_t> left = getWhich(); !left.empty(); left = left.drop_front(4 * blocks))
+    if (!isQuadGroup(tile, left, blocks))
+      return emitOpError() << "has quads share elements [" << getWhich() << "] of " << tile
+                           << "; name " << blocks << " whole blocks of the same rows at a time";
+  return success();
+}
+
+LogicalResult ExchangeQuadsOp::verify() {
+  int64_t blocks = getQuads();
+  bool fits = (blocks == 2 || blocks == 4) && !getElements().empty() &&
+              getElements().size() % (4 * blocks) == 0;
+  Type element = fits ? getElements().front().getType() : Type();
+  unsigned bits = fits && element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (!fits || !llvm::all_equal(getElements().getTypes()) || (bits != 16 && bits != 32) ||
+      2 * blocks * bits > 128)
+    return emitOpError() << "of " << getElements().size() << " elements and " << blocks
+                         << " blocks; use two or four blocks, at most 16 bytes a thread, whole "
+                            "ones, and elements of 16 or 32 bits of one type";
+  return success();
 }
 
 /// Of copies that threads make of single elements (PTX ISA, "cp.async": 4, 8 or 16 bytes).

@@ -109,6 +109,17 @@ bool Unroller::visit(Operation *op) {
   }
   if (isa<OnDemandOp>(op))
     return true;
+  if (auto load = dyn_cast<LoadElementsOp>(op); load && load.getWide() && !load.getQuads()) {
+    SmallVector<Value> elements(load.getNumResults());
+    for (LoadElementsOp part :
+         loadInQuads(e, load, load.getWhich(), [](Value value) { return value; }))
+      for (auto [i, value] :
+           llvm::zip(part.getWhich(),
+                     part.getQuads() ? exchange(e, part) : SmallVector<Value>(part.getElements())))
+        elements[llvm::find(load.getWhich(), i) - load.getWhich().begin()] = value;
+    load->replaceAllUsesWith(elements);
+    return true;
+  }
   if (op->getNumResults() != 1 || !getTile(op->getResult(0)))
     return false;
   Value result = op->getResult(0);
