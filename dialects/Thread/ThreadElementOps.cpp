@@ -205,12 +205,11 @@ template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange type
 }
 
 SmallVector<int64_t> mk_thread::getQuadBlocks(RankedTensorType tile) {
-  constexpr int64_t kBytes = 16; // the longest access of the PTX ISA (v4.b32)
   SmallVector<int64_t> result;
-  int64_t size = getElementBytes(tile.getElementType());
-  if (isa_and_nonnull<MmaAttr>(tile.getEncoding()) && (size == 2 || size == 4))
-    for (int64_t blocks : {4, 2})
-      if (2 * blocks * size <= kBytes && 8 * blocks <= tile.getDimSize(1))
+  // Of 32-bit elements two take as many bytes as the cache fetches at least.
+  if (isa_and_nonnull<MmaAttr>(tile.getEncoding()) && getElementBytes(tile.getElementType()) == 2)
+    for (int64_t blocks : {4, 2}) // 16 bytes a thread, or 8
+      if (8 * blocks <= tile.getDimSize(1))
         result.push_back(blocks);
   return result;
 }
@@ -235,8 +234,7 @@ LogicalResult LoadElementsOp::verify() {
   RankedTensorType tile = getTile();
   if (!getWide() || !llvm::is_contained(getQuadBlocks(tile), blocks))
     return emitOpError() << "has quads share " << blocks << " blocks of " << tile
-                         << "; use accumulators of that many, at most 16 bytes a thread, and "
-                            "`wide`";
+                         << "; use two or four of accumulators of 16 bits, and `wide`";
   for (ArrayRef<int32_t> left = getWhich(); !left.empty(); left = left.drop_front(4 * blocks))
     if (!isQuadGroup(tile, left, blocks))
       return emitOpError() << "has quads share elements [" << getWhich() << "] of " << tile
@@ -246,15 +244,13 @@ LogicalResult LoadElementsOp::verify() {
 
 LogicalResult ExchangeQuadsOp::verify() {
   int64_t blocks = getQuads();
-  bool fits = (blocks == 2 || blocks == 4) && !getElements().empty() &&
-              getElements().size() % (4 * blocks) == 0;
-  Type element = fits ? getElements().front().getType() : Type();
-  unsigned bits = fits && element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-  if (!fits || !llvm::all_equal(getElements().getTypes()) || (bits != 16 && bits != 32) ||
-      2 * blocks * bits > 128)
-    return emitOpError() << "of " << getElements().size() << " elements and " << blocks
-                         << " blocks; use two or four blocks, at most 16 bytes a thread, whole "
-                            "ones, and elements of 16 or 32 bits of one type";
+  TypeRange types = getElements().getTypes();
+  bool fits = (blocks == 2 || blocks == 4) && !types.empty() && types.size() % (4 * blocks) == 0;
+  if (!fits || !llvm::all_equal(types) || !types.front().isIntOrFloat() ||
+      types.front().getIntOrFloatBitWidth() != 16)
+    return emitOpError() << "of " << types.size() << " elements and " << blocks
+                         << " blocks; use two or four blocks, whole ones, and elements of 16 bits "
+                            "of one type";
   return success();
 }
 

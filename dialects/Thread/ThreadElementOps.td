@@ -157,16 +157,17 @@ def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOp
     where `together` holds, those that are adjacent in a row at once. Where `wide` holds, too, rows begin at multiples of 16
     bytes.
 
-    With `quads n` the four threads that hold a row of accumulators share n blocks of 8 columns: each loads 2 n elements that
+    With `quads n` the four threads that hold a row of accumulators share n blocks of 8 columns, two or four, of 16-bit
+    elements: each loads 2 n elements that
     are adjacent, where `wide` holds at once, and gets them in place of its own, which `exchange_quads` makes of them. The
     elements are whole such blocks of 64 rows, n at a time.
 
     ```mlir
     %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
         strides(%n, %m) offsets(%n, %m) limits(%n, %m) pad(%x : f32) together(%yes) thread(%thread) : f32, f32
-    %e:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>>
+    %e:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>>
         at %address strides(%n, %m) offsets(%n, %m) limits(%n, %m) together(%yes) wide(%yes) thread(%thread)
-        : f32, f32, f32, f32, f32, f32, f32, f32
+        : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
     ```
   }];
   let arguments = (ins DenseI32ArrayAttr:$which, OptionalAttr<I64Attr>:$quads, MkThread_Tile:$tile, I64:$start,
@@ -186,7 +187,7 @@ def MkThread_ExchangeQuadsOp : MkThread_CompositeOp<"exchange_quads", [AllTypesM
     Of `load_elements` with `quads`: the elements become the thread's own. All threads of the warp come to it.
 
     ```mlir
-    %f:8 = mk_thread.exchange_quads 2 %a, %b, %c, %d, %h, %i, %j, %k : f32, f32, f32, f32, f32, f32, f32, f32
+    %f:8 = mk_thread.exchange_quads 2 %a, %b, %c, %d, %h, %i, %j, %k : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
     ```
   }];
   let arguments = (ins I64Attr:$quads, MkThread_Elements:$elements);

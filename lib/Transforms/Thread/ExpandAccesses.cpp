@@ -11,8 +11,6 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-static constexpr int64_t kWordBytes = 4;
-
 namespace {
 /// Where elements lie in memory, and which exist.
 template <typename OpT> class Access {
@@ -126,20 +124,18 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     }
     return result;
   };
-  // All words of a quad's row at once: those of a block lie where the thread has two columns of it.
+  // All words of a quad's row at once: that of a block lies where the thread has two columns of it.
   auto inQuads = [&] {
-    int64_t perBlock = 4 * size / kWordBytes, perRow = perBlock / 2; // words
     SmallVector<Value> padWords = pack(e, SmallVector<Value>(2 * blocks, pad));
-    SmallVector<Value> words(op.getWhich().size() * size / kWordBytes);
+    SmallVector<Value> words(op.getWhich().size() / 2);
     for (size_t k = 0; k < op.getWhich().size(); k += 4 * blocks)
       for (int64_t half = 0; half < 2; ++half) {
         Place where = find(k + 2 * half);
         Value exists = access.exists(where, /*run=*/true);
         SmallVector<Value> loaded =
             loadWhere(e, exists, access.address(where), 2 * blocks * size, padWords);
-        for (auto [i, word] : llvm::enumerate(loaded))
-          words[k * size / kWordBytes + i / perRow * perBlock + half * perRow + i % perRow] =
-              size == 4 ? convert(word, element) : word;
+        for (auto [block, word] : llvm::enumerate(loaded))
+          words[k / 2 + 2 * block + half] = word;
       }
     return words;
   };
@@ -161,27 +157,22 @@ static void swapWords(Emitter &e, Value hasBit, int64_t bit, Value &first, Value
 
 static SmallVector<Value> exchangeQuads(ExchangeQuadsOp op, Emitter &e) {
   Type element = op.getElements().front().getType();
-  int64_t blocks = op.getQuads(), size = getElementBytes(element);
-  SmallVector<Value> elements;
+  int64_t blocks = op.getQuads(), perBlock = 2; // words: of two rows
+  SmallVector<Value> words = pack(e, SmallVector<Value>(op.getElements()));
   Value thread = ThreadIdOp::create(e, /*pinned=*/true);
-  Value hasBit[2] = {ne(e, and_(e, thread, 1), 0), ne(e, and_(e, thread, 2), 0)};
-  SmallVector<Value> words = size == 4 ? SmallVector<Value>(op.getElements())
-                                       : pack(e, SmallVector<Value>(op.getElements()));
   // Of four blocks, thread q has words 0 to 3 of block q, and takes word q of each. Of two, a
   // place's bit becomes the lower one of the thread's number, which becomes the upper one, which
   // says the place.
-  int64_t perBlock = 4 * size / kWordBytes;
+  Value hasBit[2] = {ne(e, and_(e, thread, 1), 0), ne(e, and_(e, thread, 2), 0)};
   for (size_t first = 0; first < words.size(); first += blocks * perBlock)
-    for (int64_t bit = 0; bit < 2; ++bit)
-      for (int64_t place = 0; place < blocks; ++place) {
-        int64_t step = blocks == 4 ? 1 << bit : 1;
-        if (place & step)
-          continue;
-        for (int64_t k = 0; k < perBlock; ++k)
-          swapWords(e, hasBit[bit], 1 << bit, words[first + place * perBlock + k],
-                    words[first + (place + step) * perBlock + k]);
-      }
-  return size == 4 ? words : unpack(e, words, element, op.getNumResults());
+    for (int64_t bit : {0, 1}) {
+      int64_t apart = blocks == 4 ? 1 << bit : 1; // places that change
+      for (int64_t place = 0; place < blocks; ++place)
+        for (int64_t row = 0; row < perBlock && !(place & apart); ++row)
+          swapWords(e, hasBit[bit], 1 << bit, words[first + place * perBlock + row],
+                    words[first + (place + apart) * perBlock + row]);
+    }
+  return unpack(e, words, element, op.getNumResults());
 }
 
 //===----------------------------------------------------------------------===//

@@ -122,18 +122,4 @@ mk_thread.kernel @quads threads(384) cluster(1) params(512) shared(4096)
   %d:8 = mk_thread.exchange_quads 2 %c#0, %c#1, %c#2, %c#3, %c#4, %c#5, %c#6, %c#7
       : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   %q:2 = mk_thread.pin %d#0, %d#7 : bf16, bf16
-  // The same of 32-bit elements: 16 bytes, or pairs.
-  // CHECK-COUNT-2: mk_thread.load %{{.*}}, 16 if
-  // CHECK: else
-  // CHECK-COUNT-4: mk_thread.load %{{.*}}, 8 if
-  // CHECK: else
-  // CHECK-COUNT-8: mk_thread.load %{{.*}}, 4 if
-  %e:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2
-      of tensor<64x16xf32, #acc> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %m) together(%some) wide(%all)
-      thread(%w) : f32, f32, f32, f32, f32, f32, f32, f32
-  // CHECK-COUNT-8: "llvm.nvvm.shfl.sync.bfly.f32"
-  // CHECK-NOT: shfl
-  %f:8 = mk_thread.exchange_quads 2 %e#0, %e#1, %e#2, %e#3, %e#4, %e#5, %e#6, %e#7
-      : f32, f32, f32, f32, f32, f32, f32, f32
-  %r:2 = mk_thread.pin %f#0, %f#7 : f32, f32
 }

@@ -154,18 +154,20 @@ mk_thread.kernel @whole threads(256) cluster(1) params(512) shared(4096)
   %yes = arith.cmpi eq, %w, %w : i32
   // CHECK: %[[L:.*]]:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of
   // CHECK: %[[E:.*]]:8 = mk_thread.exchange_quads 2 %[[L]]#0,
-  %l:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xf32, #acc> at %n strides(%n, %n)
-      offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : f32, f32, f32, f32, f32, f32, f32, f32
-  // CHECK: mk_thread.pin %[[E]]#5
-  %p = mk_thread.pin %l#5 : f32
-  %r = mk_thread.on_demand : tensor<64x16xf32, #acc> {
-    %m:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xf32, #acc> at %n strides(%n, %n)
-        offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : f32, f32, f32, f32, f32, f32, f32, f32
+  %l:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xbf16, #acc> at %n strides(%n, %n)
+      offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK: arith.extf %[[E]]#5
+  %b = arith.extf %l#5 : bf16 to f32
+  %p = mk_thread.pin %b : f32
+  %r = mk_thread.on_demand : tensor<64x16xbf16, #acc> {
+    %m:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xbf16, #acc> at %n strides(%n, %n)
+        offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   }
   // CHECK: %[[M:.*]] = mk_thread.load_elements [5] of {{.*}} limits(%{{.*}}, %{{.*}}) thread
-  // CHECK: mk_thread.pin %[[M]]
-  %a = mk_thread.take_elements only [5] of %r : tensor<64x16xf32, #acc> -> f32
-  %q = mk_thread.pin %a : f32
+  // CHECK: arith.extf %[[M]]
+  %a = mk_thread.take_elements only [5] of %r : tensor<64x16xbf16, #acc> -> bf16
+  %c = arith.extf %a : bf16 to f32
+  %q = mk_thread.pin %c : f32
 }
 
 // -----
