@@ -68,11 +68,6 @@ SmallVector<Value> Unroller::compute(Operation *op) {
   }
   int64_t n = mk_sm::getNumElements(getTile(op->getResult(0)));
   int64_t part = reloads ? thresholds.getGroupedElements() : thresholds.getLoadedElements();
-  static const int exp = getenv("RES_EXP") ? atoi(getenv("RES_EXP")) : 0;
-  if (exp & 1)
-    part = thresholds.getGroupedElements();
-  if (exp & 4)
-    part = 2 * thresholds.getGroupedElements();
   ElementEvaluator own(e, fragments);
   SmallVector<Value> made;
   for (int64_t first = 0; first < n; first += part) {
@@ -81,9 +76,6 @@ SmallVector<Value> Unroller::compute(Operation *op) {
     if (takes)
       for (Value operand : op->getOperands())
         own.load(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
-    if (takes && (exp & 2))
-      for (Value operand : op->getOperands())
-        own.load(operand, llvm::to_vector(llvm::seq<unsigned>(end, std::min(n, end + part))));
     for (int64_t i = first; i < end; ++i)
       made.push_back(own.evaluate(op, op->getResult(0), i));
     // Or LLVM would take all of them at the end, and what was loaded would stay.
