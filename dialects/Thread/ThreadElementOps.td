@@ -187,7 +187,7 @@ def MkThread_ExchangeQuadsOp : MkThread_CompositeOp<"exchange_quads", [AllTypesM
     Of `load_elements` with `quads`: the elements become the thread's own. All threads of the warp come to it.
 
     ```mlir
-    %f:8 = mk_thread.exchange_quads 2 %a, %b, %c, %d, %h, %i, %j, %k : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+    %f:8 = mk_thread.exchange_quads 2 %h0, %h1, %h2, %h3, %h4, %h5, %h6, %h7 : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
     ```
   }];
   let arguments = (ins I64Attr:$quads, MkThread_Elements:$elements);

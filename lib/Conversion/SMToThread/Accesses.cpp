@@ -40,6 +40,8 @@ struct SpillPlace {
 
 /// As much as a thread loads at once: rows that are shared by four begin at multiples of it.
 static constexpr int64_t kWideBytes = 16;
+/// Elements of a thread; beside larger tiles the exchange has no registers.
+static constexpr int64_t kWideElements = 128;
 
 static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensorType tile,
                          ValueRange at, ValueRange valid, bool runs, bool quads) {
@@ -69,7 +71,7 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   ok = and_(p, ok, eq(p, access.strides.back(), size));
   ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
   access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
-  if (quads && !mk_thread::getQuadBlocks(tile).empty())
+  if (quads && getNumElements(tile) <= kWideElements && !mk_thread::getQuadBlocks(tile).empty())
     access.wide = and_(p, access.together, beginAt(kWideBytes));
   return access;
 }
