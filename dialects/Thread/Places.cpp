@@ -56,6 +56,16 @@ Place Places::find(RankedTensorType type, unsigned i) {
   return {{rowBase(shape[0]), columnBase()}, {row, column}, {}};
 }
 
+// Thread q has columns 2q and 2q + 1 of each block, and loads 2 * blocks columns from 2q * blocks
+// on.
+Place Places::inQuad(unsigned i, unsigned first, int64_t blocks) {
+  Place result = find(tile, i);
+  int64_t start = find(tile, first).offset.back();
+  result.base.back() = mul(e, result.base.back(), blocks);
+  result.offset.back() = start + 2 * ((i - first) / 4) + i % 2;
+  return result;
+}
+
 // Runs of the tile in row-major order, dealt out to threads.
 Place Places::findDealt(RankedTensorType type, unsigned i) {
   ArrayRef<int64_t> shape = type.getShape();

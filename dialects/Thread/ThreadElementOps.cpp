@@ -204,8 +204,54 @@ template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange type
   return success();
 }
 
+SmallVector<int64_t> mk_thread::getQuadBlocks(RankedTensorType tile) {
+  SmallVector<int64_t> result;
+  // Of 32-bit elements two take as many bytes as the cache fetches at least.
+  if (isa_and_nonnull<MmaAttr>(tile.getEncoding()) && getElementBytes(tile.getElementType()) == 2)
+    for (int64_t blocks : {4, 2}) // 16 bytes a thread, or 8
+      if (8 * blocks <= tile.getDimSize(1))
+        result.push_back(blocks);
+  return result;
+}
+
+bool mk_thread::isQuadGroup(RankedTensorType tile, ArrayRef<int32_t> which, int64_t blocks) {
+  int64_t inRows = tile.getDimSize(1) / 2; // registers of 64 rows
+  int32_t first = which.front();
+  return first % 4 == 0 && first % inRows + 4 * blocks <= inRows &&
+         int64_t(which.size()) >= 4 * blocks &&
+         llvm::all_of(llvm::seq<int32_t>(0, 4 * blocks),
+                      [&](int32_t k) { return which[k] == first + k; });
+}
+
 LogicalResult LoadElementsOp::verify() {
-  return verifyAccess(*this, getResultTypes(), bool(getTogether()));
+  if (failed(verifyAccess(*this, getResultTypes(), bool(getTogether()))))
+    return failure();
+  if (getWide() && !getTogether())
+    return emitOpError() << "is wide where runs are not loaded at once; give `together`";
+  if (!getQuads())
+    return success();
+  int64_t blocks = *getQuads();
+  RankedTensorType tile = getTile();
+  if (!getWide() || !llvm::is_contained(getQuadBlocks(tile), blocks))
+    return emitOpError() << "has quads share " << blocks << " blocks of " << tile
+                         << "; use two or four of accumulators of 16 bits, and `wide`";
+  for (ArrayRef<int32_t> left = getWhich(); !left.empty(); left = left.drop_front(4 * blocks))
+    if (!isQuadGroup(tile, left, blocks))
+      return emitOpError() << "has quads share elements [" << getWhich() << "] of " << tile
+                           << "; name " << blocks << " whole blocks of the same rows at a time";
+  return success();
+}
+
+LogicalResult ExchangeQuadsOp::verify() {
+  int64_t blocks = getQuads();
+  TypeRange types = getElements().getTypes();
+  bool fits = (blocks == 2 || blocks == 4) && !types.empty() && types.size() % (4 * blocks) == 0;
+  if (!fits || !llvm::all_equal(types) || !types.front().isIntOrFloat() ||
+      types.front().getIntOrFloatBitWidth() != 16)
+    return emitOpError() << "of " << types.size() << " elements and " << blocks
+                         << " blocks; use two or four blocks, whole ones, and elements of 16 bits "
+                            "of one type";
+  return success();
 }
 
 /// Of copies that threads make of single elements (PTX ISA, "cp.async": 4, 8 or 16 bytes).

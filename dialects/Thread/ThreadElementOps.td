@@ -154,22 +154,45 @@ def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOp
   let description = [{
     The tile begins at `start`; its elements are `strides` bytes from each other in each dimension. Those exist whose index is
     below `limits` and, with `offsets`, at least 0; others become `pad`, or 0. The elements with these numbers are loaded;
-    where `together` holds, those that are adjacent in a row at once.
+    where `together` holds, those that are adjacent in a row at once. Where `wide` holds, too, rows begin at multiples of 16
+    bytes.
+
+    With `quads n` the four threads that hold a row of accumulators share n blocks of 8 columns, two or four, of 16-bit
+    elements: each loads 2 n elements that
+    are adjacent, where `wide` holds at once, and gets them in place of its own, which `exchange_quads` makes of them. The
+    elements are whole such blocks of 64 rows, n at a time.
 
     ```mlir
     %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
         strides(%n, %m) offsets(%n, %m) limits(%n, %m) pad(%x : f32) together(%yes) thread(%thread) : f32, f32
+    %e:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>>
+        at %address strides(%n, %m) offsets(%n, %m) limits(%n, %m) together(%yes) wide(%yes) thread(%thread)
+        : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
     ```
   }];
-  let arguments = (ins DenseI32ArrayAttr:$which, MkThread_Tile:$tile, I64:$start, Variadic<I64>:$strides,
-                       Variadic<I64>:$offsets, Variadic<I64>:$limits, Optional<AnyType>:$pad, Optional<I1>:$together,
-                       I32:$thread);
+  let arguments = (ins DenseI32ArrayAttr:$which, OptionalAttr<I64Attr>:$quads, MkThread_Tile:$tile, I64:$start,
+                       Variadic<I64>:$strides, Variadic<I64>:$offsets, Variadic<I64>:$limits, Optional<AnyType>:$pad,
+                       Optional<I1>:$together, Optional<I1>:$wide, I32:$thread);
   let results = (outs MkThread_Elements:$elements);
   let assemblyFormat = [{
-    $which `of` $tile `at` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)` `limits` `(` $limits `)`
-    (`pad` `(` $pad^ `:` type($pad) `)`)? (`together` `(` $together^ `)`)? `thread` `(` $thread `)` attr-dict
-    `:` type($elements)
+    $which (`quads` $quads^)? `of` $tile `at` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)` `limits` `(` $limits `)`
+    (`pad` `(` $pad^ `:` type($pad) `)`)? (`together` `(` $together^ `)`)? (`wide` `(` $wide^ `)`)?
+    `thread` `(` $thread `)` attr-dict `:` type($elements)
   }];
+  let hasVerifier = 1;
+}
+def MkThread_ExchangeQuadsOp : MkThread_CompositeOp<"exchange_quads", [AllTypesMatch<["elements", "results"]>]> {
+  let summary = "has four threads exchange what each has loaded of a row";
+  let description = [{
+    Of `load_elements` with `quads`: the elements become the thread's own. All threads of the warp come to it.
+
+    ```mlir
+    %f:8 = mk_thread.exchange_quads 2 %h0, %h1, %h2, %h3, %h4, %h5, %h6, %h7 : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+    ```
+  }];
+  let arguments = (ins I64Attr:$quads, MkThread_Elements:$elements);
+  let results = (outs MkThread_Elements:$results);
+  let assemblyFormat = "$quads $elements attr-dict `:` type($elements)";
   let hasVerifier = 1;
 }
 def MkThread_CopyElementsOp : MkThread_CompositeOp<"copy_elements"> {

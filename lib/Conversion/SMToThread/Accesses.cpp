@@ -27,6 +27,7 @@ struct Access {
   Value thread;
   Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null:
                   // never
+  Value wide;     // i1: together, and rows begin at multiples of 16 bytes; null: not asked for
 };
 /// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
 /// whether that is within the buffer.
@@ -37,8 +38,13 @@ struct SpillPlace {
 };
 } // namespace
 
+/// As much as a thread loads at once: rows that are shared by four begin at multiples of it.
+static constexpr int64_t kWideBytes = 16;
+/// Elements of a thread; beside larger tiles the exchange has no registers.
+static constexpr int64_t kWideElements = 128;
+
 static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensorType tile,
-                         ValueRange at, ValueRange valid, bool runs) {
+                         ValueRange at, ValueRange valid, bool runs, bool quads) {
   SmallVector<Value> offsets = p.scalars(at);
   int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
   Access access;
@@ -57,11 +63,16 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   Value bits = access.start;
   for (Value stride : ArrayRef(access.strides).drop_back())
     bits = or_(p, bits, stride);
-  Value ok =
-      isAligned(p.info, buffer, offsets) ? p.cbool(true) : eq(p, and_(p, bits, bytes - 1), 0);
+  auto beginAt = [&](int64_t multiple) {
+    return isAligned(p.info, buffer, offsets) ? p.cbool(true)
+                                              : eq(p, and_(p, bits, multiple - 1), 0);
+  };
+  Value ok = beginAt(bytes);
   ok = and_(p, ok, eq(p, access.strides.back(), size));
   ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
   access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
+  if (quads && getNumElements(tile) <= kWideElements && !mk_thread::getQuadBlocks(tile).empty())
+    access.wide = and_(p, access.together, beginAt(kWideBytes));
   return access;
 }
 
@@ -74,10 +85,11 @@ static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
   p.setFragment(op, [&] {
     Value pad = op.getPad() ? p.scalar(op.getPad()) : Value();
     Access from = findAccess(p, buffer, type, op.getOffsets(), op.getValid(),
-                             getNumElements(type) % mk_thread::getRun(type) == 0);
-    return mk_thread::LoadElementsOp::create(p, getElementTypes(type), numberElements(type), type,
-                                             from.start, from.strides, from.offsets, from.limits,
-                                             pad, from.together, from.thread);
+                             getNumElements(type) % mk_thread::getRun(type) == 0, /*quads=*/true);
+    return mk_thread::LoadElementsOp::create(p, getElementTypes(type), numberElements(type),
+                                             /*quads=*/IntegerAttr(), type, from.start,
+                                             from.strides, from.offsets, from.limits, pad,
+                                             from.together, from.wide, from.thread);
   });
   return success();
 }
@@ -107,7 +119,8 @@ static LogicalResult lowerStore(mk::StoreOp op, PartitionBuilder &p) {
                                  "f32, f64, bf16, f16, i32 or i64";
     add = mk_thread::MemScopeAttr::get(p.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
-  Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
+  Access to = findAccess(p, buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add,
+                         /*quads=*/false);
   mk_thread::StoreFragmentOp::create(p, p.scalar(op.getTile()), to.start, to.strides, to.offsets,
                                      to.limits, to.together, add,
                                      p.info.getThresholds().getGroupedElements(),

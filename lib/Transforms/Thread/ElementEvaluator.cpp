@@ -18,6 +18,52 @@ SmallVector<unsigned> mk_thread::getSources(SpreadOp op) {
   return same;
 }
 
+SmallVector<LoadElementsOp> mk_thread::loadInQuads(Emitter &e, LoadElementsOp op,
+                                                   ArrayRef<int32_t> which,
+                                                   function_ref<Value(Value)> at) {
+  RankedTensorType tile = op.getTile();
+  auto all = [&](ValueRange values) { return llvm::map_to_vector(values, at); };
+  auto optional = [&](Value value) { return value ? at(value) : Value(); };
+  SmallVector<LoadElementsOp> loads;
+  auto load = [&](ArrayRef<int32_t> which, IntegerAttr quads, bool together) {
+    if (!which.empty())
+      loads.push_back(LoadElementsOp::create(
+          e, SmallVector<Type>(which.size(), op->getResult(0).getType()), which, quads, tile,
+          at(op.getStart()), all(op.getStrides()), all(op.getOffsets()), all(op.getLimits()),
+          optional(op.getPad()), together ? optional(op.getTogether()) : Value(),
+          quads ? optional(op.getWide()) : Value(), at(op.getThread())));
+  };
+  SmallVector<int32_t> left(which);
+  for (int64_t blocks : op.getWide() ? getQuadBlocks(tile) : SmallVector<int64_t>()) {
+    SmallVector<int32_t> groups, others;
+    for (ArrayRef<int32_t> rest = left; !rest.empty();) {
+      bool whole = isQuadGroup(tile, rest, blocks);
+      size_t count = whole ? 4 * blocks : 1;
+      llvm::append_range(whole ? groups : others, rest.take_front(count));
+      rest = rest.drop_front(count);
+    }
+    load(groups, e.getI64IntegerAttr(blocks), /*together=*/true);
+    left = others;
+  }
+  int64_t run = getRun(tile);
+  bool whole = left.size() % run == 0;
+  for (auto [k, i] : llvm::enumerate(left))
+    whole &= i % run == int64_t(k % run) && i == left[k - k % run] + int32_t(k % run);
+  load(left, /*quads=*/{}, whole);
+  return loads;
+}
+
+SmallVector<Value> mk_thread::exchange(Emitter &e, LoadElementsOp load) {
+  return ExchangeQuadsOp::create(e, load.getResultTypes(), *load.getQuads(), load.getElements())
+      .getResults();
+}
+
+Operation *ElementEvaluator::findShared(Value tile, unsigned i) {
+  Operation *load = shared.lookup({tile, i});
+  Region *region = e.getInsertionBlock()->getParent();
+  return load && load->getParentRegion()->isAncestor(region) ? load : nullptr;
+}
+
 Operation *ElementEvaluator::getDemanded(Value tile) {
   auto op = tile.getDefiningOp<OnDemandOp>();
   return op && !fragments.contains(tile) ? op.getOp() : nullptr;
@@ -46,7 +92,8 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
   SmallVector<int32_t> missing;
   int64_t run = isa<ReloadElementsOp>(op) ? 4 : 1; // what comes at once
   for (unsigned i : elements)
-    for (int64_t first = i / run * run, k = first; !find(tile, i) && k != first + run; ++k)
+    for (int64_t first = i / run * run, k = first;
+         !find(tile, i) && !findShared(tile, i) && k != first + run; ++k)
       if (!llvm::is_contained(missing, k))
         missing.push_back(k);
   if (missing.empty())
@@ -56,27 +103,26 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
   for (Operation &inner : llvm::make_range(op->getBlock()->begin(), op->getIterator()))
     e.clone(inner, map);
   auto at = [&](Value value) { return map.lookupOrDefault(value); };
-  auto all = [&](ValueRange values) { return llvm::map_to_vector(values, at); };
-  SmallVector<Type> types(missing.size(), op->getResult(0).getType());
-  Operation *loaded;
-  if (auto load = dyn_cast<LoadElementsOp>(op)) {
-    run = getRun(load.getTile());
-    bool whole = missing.size() % run == 0;
-    for (auto [k, i] : llvm::enumerate(missing))
-      whole &= i % run == int64_t(k % run) && i == missing[k - k % run] + int32_t(k % run);
-    loaded = LoadElementsOp::create(
-        e, types, missing, load.getTile(), at(load.getStart()), all(load.getStrides()),
-        all(load.getOffsets()), all(load.getLimits()), load.getPad() ? at(load.getPad()) : Value(),
-        whole && load.getTogether() ? at(load.getTogether()) : Value(), at(load.getThread()));
-  } else {
-    auto reload = cast<ReloadElementsOp>(op);
-    loaded = ReloadElementsOp::create(e, types, missing, reload.getTile(), at(reload.getAddress()),
-                                      reload.getStep(), at(reload.getExists()));
-  }
   // What comes with others may be there.
-  for (auto [i, value] : llvm::zip(missing, loaded->getResults()))
-    if (!find(tile, i))
-      known[{tile, i}] = value;
+  auto note = [&](ArrayRef<int32_t> which, ValueRange values) {
+    for (auto [i, value] : llvm::zip(which, values))
+      if (!find(tile, i))
+        known[{tile, i}] = value;
+  };
+  if (auto load = dyn_cast<LoadElementsOp>(op)) {
+    for (LoadElementsOp loaded : loadInQuads(e, load, missing, at))
+      if (!loaded.getQuads())
+        note(loaded.getWhich(), loaded.getElements());
+      else // Exchanged where one of them is asked for: that waits for what has been loaded.
+        for (int32_t i : loaded.getWhich())
+          shared[{tile, i}] = loaded;
+    return;
+  }
+  auto reload = cast<ReloadElementsOp>(op);
+  auto loaded = ReloadElementsOp::create(
+      e, SmallVector<Type>(missing.size(), op->getResult(0).getType()), missing, reload.getTile(),
+      at(reload.getAddress()), reload.getStep(), at(reload.getExists()));
+  note(missing, loaded.getElements());
 }
 
 Value ElementEvaluator::evaluate(Value tile, unsigned i) {
@@ -106,9 +152,14 @@ static bool isBroadcast(Value tile) {
 Value ElementEvaluator::evaluate(Operation *op, Value tile, unsigned i) {
   if (Value value = find(tile, i))
     return value;
-  if (isa<LoadElementsOp, ReloadElementsOp>(op))
+  if (isa<LoadElementsOp, ReloadElementsOp>(op)) {
     load(tile, i);
-  else if (auto spread = dyn_cast<SpreadOp>(op))
+    if (!find(tile, i)) {
+      auto loaded = cast<LoadElementsOp>(findShared(tile, i));
+      for (auto [k, value] : llvm::zip(loaded.getWhich(), exchange(e, loaded)))
+        known[{tile, k}] = value;
+    }
+  } else if (auto spread = dyn_cast<SpreadOp>(op))
     known[{tile, i}] = evaluate(spread.getSource(), getSources(spread)[i]);
   else if (!evaluatePair(op, tile, i)) {
     SmallVector<Value> operands;

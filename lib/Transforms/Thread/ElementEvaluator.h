@@ -25,6 +25,8 @@ public:
 
 private:
   Value find(Value tile, unsigned i);
+  /// A load with `quads` of the element, whose threads have exchanged nothing yet.
+  Operation *findShared(Value tile, unsigned i);
   /// Two elements at once where there is an instruction for it.
   bool evaluatePair(Operation *op, Value tile, unsigned i);
   Value invert(Value x);
@@ -32,8 +34,16 @@ private:
   Emitter &e;
   Fragments &fragments;
   DenseMap<std::pair<Value, unsigned>, Value> known;
+  DenseMap<std::pair<Value, unsigned>, Operation *> shared;
   DenseMap<Value, Value> inverses;
 };
+
+/// Loads these elements as `op` does, with values that `at` gives in place of its operands: those
+/// that four threads may share first, the others in one op.
+SmallVector<LoadElementsOp> loadInQuads(Emitter &e, LoadElementsOp op, ArrayRef<int32_t> which,
+                                        function_ref<Value(Value)> at);
+/// The elements of a load with `quads`.
+SmallVector<Value> exchange(Emitter &e, LoadElementsOp load);
 
 /// The element of the source that each element of a spread fragment is.
 SmallVector<unsigned> getSources(SpreadOp op);

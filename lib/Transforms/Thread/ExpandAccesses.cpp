@@ -47,6 +47,9 @@ public:
     return rank ? add(e, at, mul(e, op.getStrides().back(), place.offset.back())) : at;
   }
   Place at(unsigned i) { return places.at(i); }
+  Place inQuad(unsigned i, unsigned first, int64_t blocks) {
+    return places.inQuad(i, first, blocks);
+  }
 
 private:
   OpT op;
@@ -78,6 +81,12 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int
 
 static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
   Access<LoadElementsOp> access(op, e);
+  int64_t blocks = op.getQuads().value_or(0);
+  auto find = [&](size_t k) {
+    ArrayRef<int32_t> which = op.getWhich();
+    return blocks ? access.inQuad(which[k], which[k - k % (4 * blocks)], blocks)
+                  : access.at(which[k]);
+  };
   Type element = getRegisterType(access.getTile().getElementType());
   int64_t size = getElementBytes(element);
   Type bits = e.getIntegerType(8 * size);
@@ -90,8 +99,8 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
   Value pad = op.getPad() ? convert(op.getPad(), bits) : e.cint(bits, 0);
   auto singly = [&] {
     SmallVector<Value> result;
-    for (int32_t i : op.getWhich()) {
-      Place where = access.at(i);
+    for (size_t k = 0; k < op.getWhich().size(); ++k) {
+      Place where = find(k);
       Value exists = access.exists(where, /*run=*/false);
       result.push_back(convert(loadWhere(e, exists, access.address(where), size, pad)[0], element));
     }
@@ -104,7 +113,7 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     SmallVector<Value> padWords = pack(e, SmallVector<Value>(run, pad));
     SmallVector<Value> result;
     for (size_t k = 0; k < op.getWhich().size(); k += run) {
-      Place where = access.at(op.getWhich()[k]);
+      Place where = find(k);
       Value exists = access.exists(where, /*run=*/true);
       SmallVector<Value> loaded = loadWhere(e, exists, access.address(where), run * size, padWords);
       if (size == 4)
@@ -115,9 +124,55 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     }
     return result;
   };
-  SmallVector<Value> words = choose(
-      e, op.getTogether(), [&] { return pack(e, inRuns()); }, [&] { return pack(e, singly()); });
+  // All words of a quad's row at once: that of a block lies where the thread has two columns of it.
+  auto inQuads = [&] {
+    SmallVector<Value> padWords = pack(e, SmallVector<Value>(2 * blocks, pad));
+    SmallVector<Value> words(op.getWhich().size() / 2);
+    for (size_t k = 0; k < op.getWhich().size(); k += 4 * blocks)
+      for (int64_t half = 0; half < 2; ++half) {
+        Place where = find(k + 2 * half);
+        Value exists = access.exists(where, /*run=*/true);
+        SmallVector<Value> loaded =
+            loadWhere(e, exists, access.address(where), 2 * blocks * size, padWords);
+        for (auto [block, word] : llvm::enumerate(loaded))
+          words[k / 2 + 2 * block + half] = word;
+      }
+    return words;
+  };
+  auto narrowly = [&] {
+    return choose(
+        e, op.getTogether(), [&] { return pack(e, inRuns()); }, [&] { return pack(e, singly()); });
+  };
+  SmallVector<Value> words = blocks ? choose(e, op.getWide(), inQuads, narrowly) : narrowly();
   return size == 4 ? words : unpack(e, words, element, op.getNumResults());
+}
+
+/// Of two words, the second of threads without this bit in their number and the first of those with
+/// it change places.
+static void swapWords(Emitter &e, Value hasBit, int64_t bit, Value &first, Value &second) {
+  Value received = shuffle(e, "bfly", select(e, hasBit, first, second), e.c32(bit));
+  first = select(e, hasBit, received, first);
+  second = select(e, hasBit, second, received);
+}
+
+static SmallVector<Value> exchangeQuads(ExchangeQuadsOp op, Emitter &e) {
+  Type element = op.getElements().front().getType();
+  int64_t blocks = op.getQuads(), perBlock = 2; // words: of two rows
+  SmallVector<Value> words = pack(e, SmallVector<Value>(op.getElements()));
+  Value thread = ThreadIdOp::create(e, /*pinned=*/true);
+  // Of four blocks, thread q has words 0 to 3 of block q, and takes word q of each. Of two, a
+  // place's bit becomes the lower one of the thread's number, which becomes the upper one, which
+  // says the place.
+  Value hasBit[2] = {ne(e, and_(e, thread, 1), 0), ne(e, and_(e, thread, 2), 0)};
+  for (size_t first = 0; first < words.size(); first += blocks * perBlock)
+    for (int64_t bit : {0, 1}) {
+      int64_t apart = blocks == 4 ? 1 << bit : 1; // places that change
+      for (int64_t place = 0; place < blocks; ++place)
+        for (int64_t row = 0; row < perBlock && !(place & apart); ++row)
+          swapWords(e, hasBit[bit], 1 << bit, words[first + place * perBlock + row],
+                    words[first + (place + apart) * perBlock + row]);
+    }
+  return unpack(e, words, element, op.getNumResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,6 +300,7 @@ static void storeElements(StoreElementsOp op, Emitter &e) {
 
 void mk_thread::expandAccesses(ModuleOp module) {
   replaceEach<LoadElementsOp>(module, loadElements);
+  replaceEach<ExchangeQuadsOp>(module, exchangeQuads);
   replaceEach<ReloadElementsOp>(module, reload);
   replaceEach<ReadElementsOp>(module, readList);
   expandEach<CopyElementsOp>(module, copyList);

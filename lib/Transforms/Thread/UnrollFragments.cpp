@@ -50,6 +50,14 @@ private:
     return fragments[tile];
   }
   SmallVector<Value> compute(Operation *op);
+  /// Whether elements on demand are computed from some that quads share.
+  bool loadsInQuads(Value tile) {
+    Operation *op = evaluator.getDemanded(tile);
+    if (auto load = dyn_cast_or_null<LoadElementsOp>(op))
+      return static_cast<bool>(load.getWide());
+    return op &&
+           llvm::any_of(op->getOperands(), [&](Value operand) { return loadsInQuads(operand); });
+  }
 
   mk::ThresholdsAttr thresholds;
   Emitter &e;
@@ -60,14 +68,14 @@ private:
 } // namespace
 
 SmallVector<Value> Unroller::compute(Operation *op) {
-  bool takes = false, reloads = false;
+  bool takes = false, few = false; // few: addresses that loads need
   for (Value operand : op->getOperands()) {
     Operation *demanded = evaluator.getDemanded(operand);
     takes |= demanded && !isa<arith::CmpFOp, arith::CmpIOp>(demanded);
-    reloads |= isa_and_nonnull<ReloadElementsOp>(demanded);
+    few |= isa_and_nonnull<ReloadElementsOp>(demanded) || loadsInQuads(operand);
   }
   int64_t n = mk_sm::getNumElements(getTile(op->getResult(0)));
-  int64_t part = reloads ? thresholds.getGroupedElements() : thresholds.getLoadedElements();
+  int64_t part = few ? thresholds.getGroupedElements() : thresholds.getLoadedElements();
   ElementEvaluator own(e, fragments);
   SmallVector<Value> made;
   for (int64_t first = 0; first < n; first += part) {
@@ -109,6 +117,17 @@ bool Unroller::visit(Operation *op) {
   }
   if (isa<OnDemandOp>(op))
     return true;
+  if (auto load = dyn_cast<LoadElementsOp>(op); load && load.getWide() && !load.getQuads()) {
+    SmallVector<Value> elements(load.getNumResults());
+    for (LoadElementsOp part :
+         loadInQuads(e, load, load.getWhich(), [](Value value) { return value; }))
+      for (auto [i, value] :
+           llvm::zip(part.getWhich(),
+                     part.getQuads() ? exchange(e, part) : SmallVector<Value>(part.getElements())))
+        elements[llvm::find(load.getWhich(), i) - load.getWhich().begin()] = value;
+    load->replaceAllUsesWith(elements);
+    return true;
+  }
   if (op->getNumResults() != 1 || !getTile(op->getResult(0)))
     return false;
   Value result = op->getResult(0);

@@ -201,3 +201,89 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error-re @+1 {{has 1 values for a tile 'tensor<64xf32, {{.*}}>', of which a thread holds 2, each as 'f32'}}
   %r = mk_thread.read_elements tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w thread(%w) : f32
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // expected-error @+1 {{is wide where runs are not loaded at once; give `together`}}
+  %a:2 = mk_thread.load_elements [0, 1] of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) wide(%yes) thread(%w) : f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // expected-error @+1 {{has quads share 4 blocks of 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>'; use two or four of accumulators of 16 bits, and `wide`}}
+  %a:16 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] quads 4 of tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) thread(%w) : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // expected-error @+1 {{has quads share 2 blocks of 'tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>>'; use two or four of accumulators of 16 bits, and `wide`}}
+  %a:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // expected-error @+1 {{has quads share elements [4, 5, 6, 7] of 'tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>>'; name 2 whole blocks of the same rows at a time}}
+  %a:4 = mk_thread.load_elements [4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // The last block of a row and the first one of the next rows.
+  // expected-error @+1 {{name 2 whole blocks of the same rows at a time}}
+  %a:8 = mk_thread.load_elements [8, 9, 10, 11, 12, 13, 14, 15] quads 2 of tensor<128x24xbf16, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %h = arith.constant 0.0 : bf16
+  %yes = arith.constant true
+  // expected-error @+1 {{of 2 elements and 2 blocks; use two or four blocks, whole ones, and elements of 16 bits of one type}}
+  %a:2 = mk_thread.exchange_quads 2 %h, %h : bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %yes = arith.constant true
+  // expected-error @+1 {{of 16 elements and 4 blocks; use two or four blocks, whole ones, and elements of 16 bits of one type}}
+  %a:16 = mk_thread.exchange_quads 4 %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
+}

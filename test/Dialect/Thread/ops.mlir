@@ -586,6 +586,12 @@ mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) pad(%[[X]] : f32) together(%[[YES]]) thread(%[[W]]) : f32, f32
   %h:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32
+  // CHECK: %[[Q:.*]]:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) together(%[[YES]]) wide(%[[YES]]) thread(%[[W]]) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  %q:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #acc> at %g strides(%g, %g)
+      offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK: mk_thread.exchange_quads 2 %[[Q]]#0, %[[Q]]#1, %[[Q]]#2, %[[Q]]#3, %[[Q]]#4, %[[Q]]#5, %[[Q]]#6, %[[Q]]#7 : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  %own:8 = mk_thread.exchange_quads 2 %q#0, %q#1, %q#2, %q#3, %q#4, %q#5, %q#6, %q#7
+      : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   // CHECK: mk_thread.copy_elements %[[G]] stride(%[[G]]) offset(%[[G]]) limit(%[[G]]) to %[[W]] counted by %[[W]] lane(%[[W]]) of tensor<128xf32>
   mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<128xf32>
   // CHECK: mk_thread.read_elements tensor<64xf32, #{{.*}}> at %[[W]] thread(%[[W]]) : f32, f32

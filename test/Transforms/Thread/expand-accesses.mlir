@@ -67,3 +67,59 @@ mk_thread.kernel @accesses threads(384) cluster(1) params(512) shared(4096)
   // CHECK-NEXT: mk_thread.sync_warp
   %r:2 = mk_thread.read_elements tensor<64xf32, #row> at %w thread(%w) : f32, f32
 }
+
+// Four threads share a row: 16 bytes each, or words, or single elements at the same places; then each bit of the thread's
+// number changes places with one of the register's.
+// CHECK-LABEL: mk_thread.kernel @quads
+mk_thread.kernel @quads threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %m = mk_thread.param 32 : i64
+  %some = arith.cmpi eq, %w, %w : i32
+  %all = arith.cmpi slt, %w, %w : i32
+  // CHECK: %[[LOADED:.*]]:8 = scf.if %{{.*}} -> (i32, i32, i32, i32, i32, i32, i32, i32)
+  // CHECK: %[[UP:.*]]:4 = mk_thread.load %{{.*}}, 16 if
+  // CHECK: %[[DOWN:.*]]:4 = mk_thread.load %{{.*}}, 16 if
+  // CHECK: scf.yield %[[UP]]#0, %[[DOWN]]#0, %[[UP]]#1, %[[DOWN]]#1, %[[UP]]#2, %[[DOWN]]#2, %[[UP]]#3, %[[DOWN]]#3
+  // CHECK: else
+  // CHECK: scf.if
+  // CHECK-COUNT-8: mk_thread.load %{{.*}}, 4 if
+  // CHECK: else
+  // CHECK-COUNT-16: mk_thread.load %{{.*}}, 2 if
+  %a:16 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] quads 4
+      of tensor<64x32xbf16, #acc> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %m) together(%some) wide(%all)
+      thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK: %[[ID:.*]] = mk_thread.thread_id pinned
+  // CHECK: %[[LOW:.*]] = arith.andi %[[ID]], %c1_i32
+  // CHECK: %[[ODD:.*]] = arith.cmpi ne, %[[LOW]], %c0_i32
+  // CHECK: %[[HIGH:.*]] = arith.andi %[[ID]], %c2_i32
+  // CHECK: %[[BEHIND:.*]] = arith.cmpi ne, %[[HIGH]], %c0_i32
+  // CHECK: %[[SENT:.*]] = arith.select %[[ODD]], %[[LOADED]]#0, %[[LOADED]]#2
+  // CHECK: %[[GOT:.*]] = llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"(%{{.*}}, %[[SENT]], %c1_i32
+  // CHECK: %[[A:.*]] = arith.select %[[ODD]], %[[GOT]], %[[LOADED]]#0
+  // CHECK: %[[B:.*]] = arith.select %[[ODD]], %[[LOADED]]#2, %[[GOT]]
+  // CHECK-COUNT-3: "llvm.nvvm.shfl.sync.bfly.i32"
+  // CHECK: %[[SENT:.*]] = arith.select %[[BEHIND]], %[[A]],
+  // CHECK: "llvm.nvvm.shfl.sync.bfly.i32"(%{{.*}}, %[[SENT]], %c2_i32
+  // CHECK-COUNT-3: "llvm.nvvm.shfl.sync.bfly.i32"
+  // CHECK-NOT: shfl
+  %b:16 = mk_thread.exchange_quads 4 %a#0, %a#1, %a#2, %a#3, %a#4, %a#5, %a#6, %a#7, %a#8, %a#9, %a#10, %a#11, %a#12,
+      %a#13, %a#14, %a#15 : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  %p:2 = mk_thread.pin %b#0, %b#15 : bf16, bf16
+  // Two blocks: 8 bytes.
+  // CHECK: %[[UP:.*]]:2 = mk_thread.load %{{.*}}, 8 if
+  // CHECK: %[[DOWN:.*]]:2 = mk_thread.load %{{.*}}, 8 if
+  // CHECK: scf.yield %[[UP]]#0, %[[DOWN]]#0, %[[UP]]#1, %[[DOWN]]#1
+  // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 if
+  // CHECK: else
+  // CHECK-COUNT-8: mk_thread.load %{{.*}}, 2 if
+  %c:8 = mk_thread.load_elements [4, 5, 6, 7, 8, 9, 10, 11] quads 2
+      of tensor<64x32xbf16, #acc> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %m) together(%some) wide(%all)
+      thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK-COUNT-4: "llvm.nvvm.shfl.sync.bfly.i32"
+  // CHECK-NOT: shfl
+  %d:8 = mk_thread.exchange_quads 2 %c#0, %c#1, %c#2, %c#3, %c#4, %c#5, %c#6, %c#7
+      : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  %q:2 = mk_thread.pin %d#0, %d#7 : bf16, bf16
+}

@@ -94,6 +94,84 @@ mk_thread.kernel @reload threads(256) cluster(1) params(512) shared(4096)
 
 // -----
 
+#acc = #mk_sm.mma<warpgroups = 1>
+
+// Quads share four blocks, then two; what is left is loaded as it is. They exchange where the first element is taken.
+// CHECK-LABEL: mk_thread.kernel @wide
+mk_thread.kernel @wide threads(256) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %n = mk_thread.param 24 : i64
+  %yes = arith.cmpi eq, %w, %w : i32
+  %r = mk_thread.on_demand : tensor<64x56xbf16, #acc> {
+    %l:28 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27] of tensor<64x56xbf16, #acc> at %n strides(%n, %n)
+        offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w)
+        : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  }
+  // CHECK: %[[FOUR:.*]]:16 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] quads 4 of {{.*}} together(%[[YES:.*]]) wide(%[[YES]])
+  // CHECK: %[[TWO:.*]]:8 = mk_thread.load_elements [16, 17, 18, 19, 20, 21, 22, 23] quads 2 of {{.*}} together(%[[YES]]) wide(%[[YES]])
+  // CHECK: %[[OTHERS:.*]]:4 = mk_thread.load_elements [24, 25, 26, 27] of {{.*}} together(%[[YES]]) thread
+  // CHECK-NOT: exchange_quads
+  mk_thread.load_ahead [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27] of %r : tensor<64x56xbf16, #acc>
+  // CHECK: mk_thread.sync_warp
+  mk_thread.sync_warp
+  // CHECK: scf.if
+  scf.if %yes {
+    // CHECK: %[[E:.*]]:16 = mk_thread.exchange_quads 4 %[[FOUR]]#0,
+    // CHECK-NOT: exchange_quads
+    // CHECK: arith.extf %[[E]]#3
+    %a = mk_thread.take_elements only [3] of %r : tensor<64x56xbf16, #acc> -> bf16
+    %b = arith.extf %a : bf16 to f32
+    %p = mk_thread.pin %b : f32
+    // CHECK-NOT: exchange_quads
+    // CHECK: arith.extf %[[E]]#8
+    %c = mk_thread.take_elements only [8] of %r : tensor<64x56xbf16, #acc> -> bf16
+    %d = arith.extf %c : bf16 to f32
+    %q = mk_thread.pin %d : f32
+  }
+  // What was exchanged in a block is not there behind it.
+  // CHECK: %[[F:.*]]:16 = mk_thread.exchange_quads 4 %[[FOUR]]#0,
+  // CHECK: arith.extf %[[F]]#3
+  %a = mk_thread.take_elements only [3] of %r : tensor<64x56xbf16, #acc> -> bf16
+  %b = arith.extf %a : bf16 to f32
+  %p = mk_thread.pin %b : f32
+  // CHECK: arith.extf %[[OTHERS]]#1
+  %c = mk_thread.take_elements only [25] of %r : tensor<64x56xbf16, #acc> -> bf16
+  %d = arith.extf %c : bf16 to f32
+  %q = mk_thread.pin %d : f32
+}
+
+// -----
+
+#acc = #mk_sm.mma<warpgroups = 1>
+
+// The same of a tile that is loaded whole. One element is loaded alone.
+// CHECK-LABEL: mk_thread.kernel @whole
+mk_thread.kernel @whole threads(256) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %n = mk_thread.param 24 : i64
+  %yes = arith.cmpi eq, %w, %w : i32
+  // CHECK: %[[L:.*]]:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of
+  // CHECK: %[[E:.*]]:8 = mk_thread.exchange_quads 2 %[[L]]#0,
+  %l:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xbf16, #acc> at %n strides(%n, %n)
+      offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK: arith.extf %[[E]]#5
+  %b = arith.extf %l#5 : bf16 to f32
+  %p = mk_thread.pin %b : f32
+  %r = mk_thread.on_demand : tensor<64x16xbf16, #acc> {
+    %m:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x16xbf16, #acc> at %n strides(%n, %n)
+        offsets(%n, %n) limits(%n, %n) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  }
+  // CHECK: %[[M:.*]] = mk_thread.load_elements [5] of {{.*}} limits(%{{.*}}, %{{.*}}) thread
+  // CHECK: arith.extf %[[M]]
+  %a = mk_thread.take_elements only [5] of %r : tensor<64x16xbf16, #acc> -> bf16
+  %c = arith.extf %a : bf16 to f32
+  %q = mk_thread.pin %c : f32
+}
+
+// -----
+
 mk_thread.kernel @left threads(256) cluster(1) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id

@@ -21,6 +21,9 @@ public:
   Places(Emitter &e, RankedTensorType tile, Value thread) : e(e), tile(tile), thread(thread) {}
 
   Place at(unsigned i) { return find(tile, i); }
+  /// Of the elements from `first` on, of so many blocks that quads share: where the one is that a
+  /// thread loads in place of its own.
+  Place inQuad(unsigned i, unsigned first, int64_t blocks);
   /// The element's number in the tile, row-major or in memory with these strides, i32.
   Value number(const Place &place);
   Value number(const Place &place, ArrayRef<int64_t> strides);

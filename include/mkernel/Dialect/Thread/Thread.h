@@ -81,6 +81,11 @@ int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
 /// How many elements of a thread, from each that is a multiple on, are adjacent in a
 /// row and may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
+/// How many blocks of 8 columns the four threads that hold a row may share when they load it
+/// (`load_elements` with `quads`), most first.
+SmallVector<int64_t> getQuadBlocks(RankedTensorType tile);
+/// Whether elements begin with all that a thread holds of so many adjacent blocks.
+bool isQuadGroup(RankedTensorType tile, ArrayRef<int32_t> which, int64_t blocks);
 /// What a thread holds of a tile, as elements; none if its layout does not fit. So many elements,
 /// as words.
 SmallVector<Type> getElementTypes(RankedTensorType tile);

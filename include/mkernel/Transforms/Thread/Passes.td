@@ -42,7 +42,8 @@ def UnrollFragmentsPass : ExpandPass<"mk-thread-unroll-fragments"> {
   let summary = "Turns fragments into the elements that a thread holds, a value each";
   let description = [{
     Ops of arith and math become ops on elements, from one element to the next; those on demand are computed where their
-    elements are taken. Loads for them go together, as many as the target's thresholds say. No fragments are left.
+    elements are taken. Loads for them go together, as many as the target's thresholds say; blocks of columns of accumulators
+    that may be `wide` become loads that quads share, and exchange where one of their elements is needed. No fragments are left.
   }];
 }
 

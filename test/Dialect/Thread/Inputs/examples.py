@@ -7,6 +7,7 @@ TYPES = {
     "i64": "address source dest n m a b",
     "f32": "x y low high x0 x1 x2 x3",
     "i16": "bits",
+    "bf16": "h0 h1 h2 h3 h4 h5 h6 h7",
     "!llvm.ptr": "map",
     "i1": "yes",
     "tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>": "tile",
