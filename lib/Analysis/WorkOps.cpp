@@ -183,7 +183,9 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   int64_t size = 1;
   for (size_t d = last; d > 0 && d + 2 > last && !(byRows && d <= 2); --d) {
     size *= bounds[d - 1];
-    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || work.ctas % size)
+    // Where all items are done at once there are no CTAs but for these.
+    bool fits = work.ctas % size == 0 || (size > 2 && atOnce && *atOnce < work.ctas);
+    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || !fits)
       return;
     cluster = size;
     differing.push_back({loop.getBody().getArgument(d - 1), bounds[d - 1]});
