@@ -184,8 +184,8 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   for (size_t d = last; d > 0 && d + 2 > last && !(byRows && d <= 2); --d) {
     size *= bounds[d - 1];
     // Where all items are done at once there are no CTAs but for these.
-    bool fits = work.ctas % size == 0 || (size > 2 && atOnce && *atOnce < work.ctas);
-    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || !fits)
+    bool fewer = size > 2 && atOnce && *atOnce < work.ctas;
+    if (size == 1 || !llvm::isPowerOf2_64(size) || size > largest || (!fewer && work.ctas % size))
       return;
     cluster = size;
     differing.push_back({loop.getBody().getArgument(d - 1), bounds[d - 1]});
