@@ -81,10 +81,9 @@ Result<StateLayout> StateLayout::create(const Metadata &metadata,
 
 ParamBlock::ParamBlock(const Metadata &metadata, const Metadata::Variant &variant)
     : memory_((variant.paramBytes + sizeof(TensorMapBytes) - 1) / sizeof(TensorMapBytes)),
-      layout_(layOutGpuParams(metadata, variant)) {
+      layout_(layOutGpuParams(metadata, variant)), grid_(variant.grid) {
   assert(uint64_t(layout_.bytes) <= variant.paramBytes &&
          "checked when the metadata was parsed");
-  launch().num_ctas = variant.grid;
 }
 
 mk_gpu_launch &ParamBlock::launch() {
@@ -147,4 +146,5 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   l.zero = state + layout.zero;
   l.zero_words = uint32_t(layout.zeroWords);
   l.workspace = layout.workspace ? state + layout.workspace : 0;
+  l.num_ctas = grid_;
 }

@@ -74,6 +74,7 @@ private:
 
   std::vector<TensorMapBytes> memory_; // in units of its alignment
   abi::GpuParamLayout layout_;
+  uint32_t grid_ = 1; // CTAs of the variant
 };
 
 } // namespace mk::rt::cuda
