@@ -111,5 +111,5 @@ mk.kernel @copies on @mesh dims(uniform M) (
   // Nothing is counted that the next launch would have to find at 0.
   // CHECK-NOT: mk_thread.atomic_add
 }
-// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22name\22:\22any-strides\22,\22needs\22:\22\22,\22param_bytes\22:{{[0-9]+}},\22peer_maps\22:[],\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22copies\22:true,\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22copies\22:true,\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")
+// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22grid\22:{{[0-9]+}},\22name\22:\22any-strides\22,\22needs\22:\22\22,\22param_bytes\22:{{[0-9]+}},\22peer_maps\22:[],\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22copies\22:true,\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22copies\22:true,\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")
 // MAPS: \22name\22:\22tensor-maps\22,\22needs\22:\22tensor-maps\22
