@@ -158,9 +158,8 @@ def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOp
     bytes.
 
     With `quads n` the four threads that hold a row of accumulators share n blocks of 8 columns, two or four, of 16-bit
-    elements: each loads 2 n elements that
-    are adjacent, where `wide` holds at once, and gets them in place of its own, which `exchange_quads` makes of them. The
-    elements are whole such blocks of 64 rows, n at a time.
+    elements: each loads 2 n elements that are adjacent, where `wide` holds at once, and gets them in place of its own, which
+    `exchange_quads` makes of them. The elements are whole such blocks of 64 rows, n at a time.
 
     ```mlir
     %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address

@@ -76,9 +76,9 @@ static Time together(Time a, Time b) {
   return time;
 }
 
-/// Parts of a loop around products overlap: the longest counts. What another CTA has asked for comes
-/// for nothing. A slot is fetched again as soon as it is free, so that each turn waits for its share
-/// of the time until a copy has come.
+/// Parts of a loop around products overlap: the longest counts. What another CTA has asked for
+/// comes for nothing. A slot is fetched again as soon as it is free, so that each turn waits for
+/// its share of the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
                          RatesAttr rates) {
   double comes = work.asked * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +

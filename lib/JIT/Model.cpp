@@ -104,9 +104,8 @@ static double getScore(const ModelChoice &choice) {
   return ms * (crowded ? 1 + kCrowded : 1);
 }
 
-/// Bytes that CTAs ask for. Near the best choices of 24 shapes (H100) clusters of four CTAs took a
-/// ninth less than those of two, and clusters of eight a twentieth less than those of four: more than
-/// the model says.
+/// Bytes that CTAs ask for, which larger clusters have fewer of: near the best choices of 24 shapes
+/// these gained more than the model says (docs/cost-model.md).
 static double countAsked(const KernelWork &work) {
   double bytes = 0;
   for (const LoopWork &loop : work.loops)

@@ -38,8 +38,6 @@ struct SpillPlace {
 };
 } // namespace
 
-/// As much as a thread loads at once: rows that are shared by four begin at multiples of it.
-static constexpr int64_t kWideBytes = 16;
 /// Elements of a thread; beside larger tiles the exchange has no registers.
 static constexpr int64_t kWideElements = 128;
 
@@ -72,7 +70,7 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
   access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
   if (quads && getNumElements(tile) <= kWideElements && !mk_thread::getQuadBlocks(tile).empty())
-    access.wide = and_(p, access.together, beginAt(kWideBytes));
+    access.wide = and_(p, access.together, beginAt(getSm(p.info.getKernel()).getAccess()));
   return access;
 }
 

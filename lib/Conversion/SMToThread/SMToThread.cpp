@@ -71,9 +71,9 @@ struct ConvertSMToThreadPass : mk::impl::ConvertSMToThreadPassBase<ConvertSMToTh
                         timeline ? &sites : nullptr);
     if (failed(sm::emitKernel(info)))
       return failure();
-    json::Object about = describe(kernel, resources, info.byThreads ? kAnyStrides : kTensorMaps,
-                                  *params, info.countCtas(), info.getNumThreads(),
-                                  shared.getBytes());
+    json::Object about =
+        describe(kernel, resources, info.byThreads ? kAnyStrides : kTensorMaps, *params,
+                 info.countCtas(), info.getNumThreads(), shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] =

@@ -58,8 +58,8 @@ SmallVector<Value> mk_thread::exchange(Emitter &e, LoadElementsOp load) {
       .getResults();
 }
 
-Operation *ElementEvaluator::findShared(Value tile, unsigned i) {
-  Operation *load = shared.lookup({tile, i});
+LoadElementsOp ElementEvaluator::findShared(Value tile, unsigned i) {
+  LoadElementsOp load = shared.lookup({tile, i});
   Region *region = e.getInsertionBlock()->getParent();
   return load && load->getParentRegion()->isAncestor(region) ? load : nullptr;
 }
@@ -155,7 +155,7 @@ Value ElementEvaluator::evaluate(Operation *op, Value tile, unsigned i) {
   if (isa<LoadElementsOp, ReloadElementsOp>(op)) {
     load(tile, i);
     if (!find(tile, i)) {
-      auto loaded = cast<LoadElementsOp>(findShared(tile, i));
+      LoadElementsOp loaded = findShared(tile, i);
       for (auto [k, value] : llvm::zip(loaded.getWhich(), exchange(e, loaded)))
         known[{tile, k}] = value;
     }

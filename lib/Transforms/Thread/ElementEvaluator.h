@@ -26,7 +26,7 @@ public:
 private:
   Value find(Value tile, unsigned i);
   /// A load with `quads` of the element, whose threads have exchanged nothing yet.
-  Operation *findShared(Value tile, unsigned i);
+  LoadElementsOp findShared(Value tile, unsigned i);
   /// Two elements at once where there is an instruction for it.
   bool evaluatePair(Operation *op, Value tile, unsigned i);
   Value invert(Value x);
@@ -34,7 +34,7 @@ private:
   Emitter &e;
   Fragments &fragments;
   DenseMap<std::pair<Value, unsigned>, Value> known;
-  DenseMap<std::pair<Value, unsigned>, Operation *> shared;
+  DenseMap<std::pair<Value, unsigned>, LoadElementsOp> shared;
   DenseMap<Value, Value> inverses;
 };
 

@@ -97,3 +97,68 @@ mk.kernel @square on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// -----
+
+// Eight of 132 are no whole clusters, but 96 items need 96 CTAs. The last three bits of an item are a
+// row of four and a column of two: two CTAs side by side fetch a row together, four a column.
+// CHECK-LABEL: mk.kernel @eight
+// CHECK: mk.role @r ctas(96)
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] shared(4 stride 2) :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @eight on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %items = arith.constant 96 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %row = arith.divsi %t, %c2 : index
+        %column = arith.remsi %t, %c2 : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// All eight fetch the same rows, of which eight cannot fetch equal parts, but four can: not two.
+// CHECK-LABEL: mk.kernel @larger_group
+// CHECK: mk.role @r ctas(96)
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(4) :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @larger_group on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %items = arith.constant 96 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<96x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %row = arith.divsi %t, %c8 : index
+        %column = arith.remsi %t, %c8 : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<96x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<96x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<96x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<96x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<96x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<96x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}

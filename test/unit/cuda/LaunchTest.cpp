@@ -200,6 +200,9 @@ TEST_F(CudaLaunch, ArgumentsChooseAVariant) {
     ASSERT_OK(bound->launch({}));
     ASSERT_OK(bound->synchronize());
     EXPECT_EQ(fake->last.config.block[0], threads);
+    uint32_t ctas = threads == 256 ? 4 : 132;
+    EXPECT_EQ(fake->last.config.grid[0], ctas);
+    EXPECT_EQ(lastLaunch().num_ctas, ctas);
     EXPECT_EQ(fake->count("cuMemAlloc") + fake->count("cuModuleLoadDataEx"), 0u);
   };
   launch(256);
