@@ -157,15 +157,16 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
   let description = [{
     Calibrated from measurements (docs/cost-model.md). Of one SM: `products` of matrices in GFLOP/s,
     with operands of 16 bits; `operands`, what its matrix unit reads from shared memory, `copies`,
-    what comes in from the L2 cache, `fetch`, from device memory, and `cache`, its share of what the cache hands
-    out while all ask, in GB/s; `elements` of elementwise ops and `functions`
+    what comes in from the L2 cache, `fetch`, its share of what comes from device memory, and `cache`, its share of
+    what the cache hands out while all ask, in GB/s; `elements` of elementwise ops and `functions`
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
     machine's power allows for longer than some milliseconds, and `memory`, what they read from
     device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), a part
     of an item that is stored (`item`), the exchange of parts of items that CTAs share (`split`, of
-    stream-K), and a launch in front that copies arguments (`packing`).
+    stream-K), a launch in front that copies arguments (`packing`), and clusters of twice as many CTAs (`join`).
 
-    The cache hands out lines of `line` bytes. Five rates say in percent how long things take
+    The cache hands out lines of `line` bytes. `clock` says in percent how fast products are where hardly any SM has
+    some, of where all have: what power allows. Five rates say in percent how long things take
     that take longer: asking it for rows that begin at multiples of half a line, and once more for each further
     half (`off_line`), copies by threads (`by_threads`), stores of a team beside products of another one (`beside`), products of CTAs that
     divide items into even parts (`apart`), or into uneven ones, so that no two are at the same turn of what they share (`uneven`).
@@ -174,7 +175,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
               item = 200, split = 3000, line = 128, off_line = 140, by_threads = 1800,
-              beside = 250, apart = 110, uneven = 135, packing = 2000>
+              beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
@@ -182,7 +183,8 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
                         "int64_t":$memory, "int64_t":$latency,
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$line,
                         "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
-                        "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing);
+                        "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing,
+                        "int64_t":$join, "int64_t":$clock);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {

@@ -20,10 +20,10 @@ struct Time {
 /// that this compiler makes.
 static constexpr int64_t kSmallThings = 2048;
 
-/// How sharply the longer one of two things that overlap counts: with infinity it would count
-/// alone. Fitted to times in bursts: of 6, 8 and 12 the one with the best choices and the least
-/// error.
-static constexpr double kTogether = 8;
+/// How sharply the longer one of things that overlap counts: with infinity it would count alone.
+/// Fitted to times in bursts, as `kBesideMemory`, by the choices that follow.
+static constexpr double kTogether = 10;
+static constexpr double kBesideMemory = 3;
 
 /// How many times as long something takes.
 static double inPercent(int64_t percent) { return percent / 100.0; }
@@ -67,35 +67,34 @@ static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
          (loop.teams > 1 ? inPercent(rates.getBeside()) : 1);
 }
 
-/// What two things take that overlap, and get in each other's way where both take about as long.
-static Time together(Time a, Time b) {
-  Time time = longer(a, b);
-  double least = std::min(a.ns, b.ns);
-  if (time.ns > 0)
-    time.ns *= std::pow(1 + std::pow(least / time.ns, kTogether), 1 / kTogether);
-  return time;
+/// What things take that overlap, and get in each other's way where they take about as long.
+static Time together(ArrayRef<Time> times, double sharpness) {
+  Time longest;
+  for (Time time : times)
+    longest = longer(longest, time);
+  double sum = 0;
+  for (Time time : times)
+    sum += longest.ns > 0 ? std::pow(time.ns / longest.ns, sharpness) : 0;
+  return {longest.ns * std::pow(sum, 1 / sharpness), longest.bound};
 }
 
-/// Parts of a loop around products overlap: the longest counts. What another CTA has asked for
-/// comes for nothing. A slot is fetched again as soon as it is free, so that each turn waits for
-/// its share of the time until a copy has come.
-static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
-                         RatesAttr rates) {
-  double comes = work.asked * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
-                 work.loads / rates.getCopies();
-  // All SMs share the L2 cache, and those that have nothing to do leave some of it to the others.
+/// Parts of a loop around products overlap. What another CTA of the cluster has asked for comes for
+/// nothing. A slot is fetched again as soon as it is free, so that each turn waits for its share of
+/// the time until a copy has come.
+static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
   bool isDivided = loop.schedule == ScheduleKind::StreamK;
-  double busy =
-      isDivided
-          ? 1
-          : std::min(1.0, std::sqrt(loop.items * loop.parts / std::max<double>(loop.ctas, 1)));
-  double copies = std::max(comes, busy * work.asked / rates.getCache());
-  Time time = inTime(work.products, rates.getProducts(), "products");
-  time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
-  time = together(time, {copies, "copies"});
-  if (work.turns > 0)
-    time = longer(time,
-                  {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
+  double share =
+      isDivided ? 1 : std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
+  // Those that have nothing to do leave power to others, and some of the L2 cache, which all share.
+  double clock = 1 + (inPercent(rates.getClock()) - 1) * (1 - share);
+  double asked = std::sqrt(share) * work.asked, loads = work.loads / rates.getCopies();
+  double waited = work.turns * rates.getLatency() + asked / rates.getCopies() + loads +
+                  work.fresh / rates.getFetch();
+  Time time = together({{work.products / rates.getProducts() / clock, "products"},
+                        {work.operands / rates.getOperands() / clock, "operands"},
+                        {asked / rates.getCache() + loads, "copies"},
+                        {work.turns > 0 ? waited / countSlots(loop, sm) : 0, "latency"}},
+                       kTogether);
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
@@ -164,13 +163,13 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
 }
 
 /// What the CTA with most to do takes for its items.
-static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr rates) {
+static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
     return {};
   Time longest, inner, outer;
   double sum = 0, item = getItemTime(loop, sm, rates);
   for (const ItemWork &work : loop.samples) {
-    inner = getInnerTime(loop, work.inner, fresh, sm, rates);
+    inner = getInnerTime(loop, work.inner, sm, rates);
     outer = getOuterTime(loop, work.outer, rates);
     Time whole = {inner.ns + outer.ns + item, longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
@@ -194,31 +193,23 @@ static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr
   return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
 }
 
-/// The share of what is copied that comes from device memory, since nobody has copied it before.
-static double getFreshShare(const KernelWork &work) {
-  double copies = 0;
-  for (const LoopWork &loop : work.loops)
-    for (const ItemWork &item : loop.samples)
-      copies += item.inner.copies * loop.items / loop.samples.size();
-  return copies > work.memory ? work.memory / copies : 1;
-}
-
 Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
-  double fresh = getFreshShare(work);
-  double products = 0;
+  double products = 0, cluster = 1;
   Time time;
   llvm::DenseMap<StringAttr, Time> roles;
   for (const LoopWork &loop : work.loops) {
-    Time part = getLoopTime(loop, fresh, sm, rates);
+    Time part = getLoopTime(loop, sm, rates);
     Time &role = roles[loop.role];
     role = {role.ns + part.ns, longer(role, part).bound};
     time = longer(time, role);
+    cluster = std::max<double>(cluster, loop.cluster);
     for (const ItemWork &item : loop.samples)
       products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
   }
   // Neither can do without the other: where both take about as long, they get in each other's way.
   Time memory = inTime(work.memory, rates.getMemory(), "memory");
-  time = {std::hypot(time.ns, memory.ns) + rates.getLaunch(), longer(time, memory).bound};
+  time = together({time, memory}, kBesideMemory);
+  time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);
   // A launch of its own in front reads and writes them.
   if (work.packed > 0)
     time.ns += 2 * work.packed / rates.getMemory() + rates.getPacking();

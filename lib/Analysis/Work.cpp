@@ -16,6 +16,7 @@ void Work::add(const Work &other, double times) {
   operands += times * other.operands;
   copies += times * other.copies;
   asked += times * other.asked;
+  fresh += times * other.fresh;
   turns += times * other.turns;
   loads += times * other.loads;
   stores += times * other.stores;
@@ -204,6 +205,14 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   return true;
 }
 
+double WorkCounter::countBytes(unsigned arg) {
+  auto type = cast<MemRefType>(kernel.getKernelArg(arg).getType());
+  double elements = 1;
+  for (unsigned d = 0; d != type.getRank(); ++d)
+    elements *= numbers.getShard(arg, d).value_or(0);
+  return elements * std::max(8u, type.getElementTypeBitWidth()) / 8;
+}
+
 /// Bytes of arguments that roles read tiles from, or write them to.
 void WorkCounter::countArguments(KernelWork &work) {
   llvm::SmallDenseSet<Value> used;
@@ -217,10 +226,7 @@ void WorkCounter::countArguments(KernelWork &work) {
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     if (!used.contains(kernel.getKernelArg(i)) || !type.getElementType().isIntOrFloat())
       continue;
-    double elements = 1;
-    for (unsigned d = 0; d != type.getRank(); ++d)
-      elements *= numbers.getShard(i, d).value_or(0);
-    double bytes = elements * std::max(8u, type.getElementTypeBitWidth()) / 8;
+    double bytes = countBytes(i);
     work.memory += bytes;
     work.packed += packable.lookup(i) ? bytes : 0;
   }

@@ -48,6 +48,7 @@ private:
   bool isPacked(Value buffer);
   bool beginsAtMultiples(LoadOp load, bool packs, int64_t bytes);
   void addCopies(LoadOp load, double bytes, Work &work);
+  double countBytes(unsigned arg);
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
   int64_t countSharers(LoadOp load);
   void countArguments(KernelWork &work);

@@ -149,7 +149,13 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
     step /= 2;
   double halvings = std::log2(double(rates.getLine()) / step);
   // All of it comes in at each SM, but CTAs that share a copy ask for a part each.
-  work.asked += bytes * std::pow(rates.getOffLine() / 100.0, halvings) / countSharers(load);
+  double asked = bytes * std::pow(rates.getOffLine() / 100.0, halvings) / countSharers(load);
+  work.asked += asked;
+  // All of an argument comes from device memory once, if that much is copied. What the kernel has
+  // made itself is in the cache.
+  if (auto arg = dyn_cast<BlockArgument>(load.getSource()))
+    work.fresh += asked * std::min(1.0, countBytes(arg.getArgNumber() - kernel.getNumDims()) /
+                                            (bytes * current->items));
 }
 
 /// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).

@@ -16,9 +16,6 @@ static constexpr int64_t kMostCombinations = 32768, kMostTried = 16 * kMostCombi
 /// one that was measured nearby; times that differ by less than the last one are alike. These say
 /// how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
-/// Clusters of more than two CTAs start only where so many SMs beside each other are free: they
-/// have to be faster by this share.
-static constexpr double kCrowded = 0.02;
 /// Tiles that are stored in parts that overlap have to be faster by this share, or by so many
 /// milliseconds where that is less. Of 52 shapes for which they were predicted to be faster, most
 /// of those that were slower had gained less than this.
@@ -96,12 +93,11 @@ private:
 
 /// Times of bursts and of steady use count alike.
 static double getScore(const ModelChoice &choice) {
-  bool crowded = llvm::any_of(choice.work.loops, [](const LoopWork &l) { return l.cluster > 2; });
   bool overlaps = llvm::any_of(choice.work.loops, [](const LoopWork &l) { return l.overlaps; });
   double ms = std::sqrt(choice.prediction->burst * choice.prediction->steady);
   if (overlaps)
     ms += std::min(kOverlapping * ms, kOverlappingMs);
-  return ms * (crowded ? 1 + kCrowded : 1);
+  return ms;
 }
 
 /// Bytes that CTAs ask for, which larger clusters have fewer of: near the best choices of 24 shapes
@@ -283,6 +279,7 @@ static llvm::json::Object describe(const Work &work) {
   add("operands", work.operands);
   add("copies", work.copies);
   add("asked", work.asked);
+  add("fresh", work.fresh);
   add("turns", work.turns);
   add("loads", work.loads);
   add("stores", work.stores);

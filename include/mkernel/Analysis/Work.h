@@ -23,6 +23,7 @@ struct Work {
   double copies = 0;    // bytes of tiles that products read, from memory, whole ones
   double asked =
       0; // bytes of them that the L2 cache is asked for, more where rows begin inside its lines
+  double fresh = 0;     // bytes of these that come from device memory: nobody has asked before
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes

@@ -40,10 +40,10 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
       guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
       reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, clustered = 120>,
-  rates = <products = 6366, operands = 199, copies = 105, fetch = 97, cache = 90, elements = 145,
-    functions = 26, sustained = 670890, memory = 4427, latency = 1243, launch = 2038,
-    item = 300, split = 6500, line = 128, off_line = 130, by_threads = 1800, beside = 250,
-    apart = 110, uneven = 133, packing = 2000>>)";
+  rates = <products = 6600, operands = 220, copies = 105, fetch = 25, cache = 95, elements = 145,
+    functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
+    item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,
+    apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));

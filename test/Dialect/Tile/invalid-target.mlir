@@ -337,60 +337,74 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with line = 96: it is a power of two}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000: times are not negative}}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1: times are not negative}}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with off_line = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with by_threads = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with beside = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with apart = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000, join = 150, clock = 140>} {}
 
 // -----
 
 // expected-error @+1 {{rates with uneven = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000, join = 150, clock = 140>} {}
+
+// -----
+
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = 2000, join = -1: times are not negative}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = -1, clock = 140>} {}
+
+// -----
+
+// expected-error @+1 {{rates with clock = 99: it says in percent how fast products of few SMs are, at least 100}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 99>} {}

@@ -35,7 +35,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
 // CHECK-SAME: loaded_elements = 16, grouped_elements = 48, reloaded_elements = 1, posted_rows = 64, posted_spread = 0>>,
 // CHECK-SAME: rates = <products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
 // CHECK-SAME: sustained = 675000, memory = 3692, latency = 0, launch = 0, item = 0, split = 0,
-// CHECK-SAME: line = 64, off_line = 100, by_threads = 1000, beside = 200, apart = 105, uneven = 120, packing = 0>>}
+// CHECK-SAME: line = 64, off_line = 100, by_threads = 1000, beside = 200, apart = 105, uneven = 120, packing = 0, join = 0, clock = 100>>}
 module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
@@ -49,6 +49,6 @@ module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", gr
     reduce_chains = 1, guarded_elements = 1, sliced_parts = 2, item_parts = 1, parts_ahead = 1, paired_turns = 16,
     busy_slots = 1, ring_depth = 2, small_ring_depth = 64, small_slot = 1, put_slots = 2, put_slot = 32,
     unrolled_parts = 1, cheap_ops = 1, spilled_elements = 1>>,
-  rates = <packing = 0, uneven = 120, apart = 105, beside = 200, by_threads = 1000, off_line = 100, line = 64,
+  rates = <clock = 100, join = 0, packing = 0, uneven = 120, apart = 105, beside = 200, by_threads = 1000, off_line = 100, line = 64,
     products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
     sustained = 675000, memory = 3692, latency = 0, launch = 0, item = 0, split = 0>>} {}

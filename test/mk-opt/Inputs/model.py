@@ -1,17 +1,22 @@
 """model.py EXPRESSION: whether it holds of what --emit=params has printed (stdin). `model`, `params`, `loop`
-(the first one), `inner` and `outer` (of its items), near(a, b), together(a, b), cover(a, b): ceil(a / b),
-hypot(a, b)."""
+(the first one), `inner` and `outer` (of its items), near(a, b), cover(a, b): ceil(a / b),
+together(a, ...), beside(a, ...): what things take that overlap, in a loop or with device memory."""
 import json
 import math
 import sys
+
+
+def norm(power, times):
+    return sum(time ** power for time in times) ** (1 / power)
+
 
 document = json.load(sys.stdin)
 model = document["model"]
 names = {"model": model, "params": {k: p["value"] for k, p in document["params"].items()},
          "origin": {k: p["from"] for k, p in document["params"].items()},
-         "together": lambda a, b: max(a, b) * (1 + (min(a, b) / max(a, b)) ** 8) ** (1 / 8),
+         "together": lambda *times: norm(10, times), "beside": lambda *times: norm(3, times),
          "near": lambda a, b: math.isclose(a, b, rel_tol=1e-9),
-         "hypot": math.hypot, "cover": lambda a, b: -(-a // b), "max": max, "min": min, "set": set}
+         "cover": lambda a, b: -(-a // b), "max": max, "min": min, "set": set}
 if "loops" in model:
     loop = model["loops"][0]
     names.update(loop=loop, inner=loop["inner"], outer=loop["outer"], ms=model["ms"])
