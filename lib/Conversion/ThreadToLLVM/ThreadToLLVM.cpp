@@ -77,7 +77,7 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
       addMemoryPatterns(patterns, frame);
       addCopyPatterns(patterns);
       addMatrixPatterns(patterns);
-      addPredicatePatterns(patterns, frame);
+      addPredicatePatterns(patterns);
       addWaitPatterns(patterns, frame);
       addCheckPatterns(patterns, frame);
       addSpanPatterns(patterns, frame);

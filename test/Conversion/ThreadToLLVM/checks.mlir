@@ -1,6 +1,6 @@
 // RUN: mk-opt %s -convert-mk-thread-to-llvm | FileCheck %s
 
-// Checks: a comparison, and a jump over the report.
+// Checks: a comparison, and a branch around the report.
 
 // CHECK-LABEL: llvm.func @checks
 mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
@@ -9,30 +9,76 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   %g = mk_thread.param 16 : i64
   %n = mk_thread.param 24 : i64
   %c4 = arith.constant 4 : i64
-  // An index against a word of the parameters. What does not exist is 0; the result is the same register.
-  // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [checks_param_0+24]; setp.lt.u64 some, begin, extent; @some bra FINE;
-  // CHECK-SAME: ld.param.b64 report, [checks_param_0+64]; atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra LOST; ld.param.b64 report, [checks_param_0+72];
-  // CHECK-SAME: st.global.b32 [report+4], 13; mov.u32 low, %ctaid.x; st.global.b32 [report+8], low; st.global.b32 [report+12], 1; st.global.b32 [report+16], 3; st.global.b32 [report+20], 65539;
-  // CHECK-SAME: mov.b64 value, begin; st.global.b64 [report+24], value; mov.b64 value, extent; st.global.b64 [report+32], value; mov.b64 value, 1; st.global.b64 [report+40], value;
+  // CHECK: %[[W:.*]] = llvm.inline_asm {{.*}} "mov.u32 $0, %ctaid.x;"
+  // CHECK: %[[G:.*]] = llvm.load
+  // CHECK: %[[N:.*]] = llvm.load
+  // An index against a word of the parameters. What does not exist is 0.
+  // CHECK: %[[I:.*]] = scf.execute_region -> i64 {
+  // CHECK: %[[EXTENT:.*]] = llvm.inline_asm {{.*}} "ld.param.b64 $0, [checks_param_0+24];"
+  // CHECK: %[[FINE:.*]] = llvm.inline_asm {{.*}} "setp.lt.u64 $0, $1, $2;", "=b,l,l" %[[G]], %[[EXTENT]] :
+  // CHECK: llvm.cond_br %[[FINE]], ^[[END:bb.*]](%[[G]] : i64), ^
+  // CHECK: %[[CONTROL:.*]] = llvm.inline_asm {{.*}} "ld.param.b64 $0, [checks_param_0+64];"
+  // CHECK: "atom.acq_rel.gpu.global.exch.b32 $0, [$1+12], 1;", "=r,l,~{memory}" %[[CONTROL]]
+  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[LOST:bb.*]]
+  // CHECK: "ld.param.b64 $0, [checks_param_0+72];"
+  // CHECK: "st.global.b32 [$0+4], 13;"
+  // CHECK: %[[CTA:.*]] = llvm.inline_asm {{.*}} "mov.u32 $0, %ctaid.x;"
+  // CHECK: "st.global.b32 [$0+8], $1;", "l,r,~{memory}" %{{.*}}, %[[CTA]]
+  // CHECK: "st.global.b32 [$0+12], 1;"
+  // CHECK: "st.global.b32 [$0+16], 3;"
+  // CHECK: "st.global.b32 [$0+20], 65539;"
+  // CHECK: "st.global.b64 [$0+24], $1;", "l,l,~{memory}" %{{.*}}, %[[G]]
+  // CHECK: "st.global.b64 [$0+32], $1;", "l,l,~{memory}" %{{.*}}, %[[EXTENT]]
+  // CHECK: %[[ONE:.*]] = arith.constant 1 : i64
+  // CHECK: "st.global.b64 [$0+40], $1;", "l,l,~{memory}" %{{.*}}, %[[ONE]]
   // This rank.
-  // CHECK-SAME: ld.param.b32 word, [checks_param_0+124]; cvt.u64.u32 value, word; st.global.b64 [report+48], value;
-  // CHECK-SAME: fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; ld.param.b64 report, [checks_param_0+64]; st.relaxed.sys.global.b32 [report+8], 1; LOST: st.volatile.shared.b32 [mk_shared+1032], 1; mov.b64 $0, 0; FINE: }", "=l,0"
+  // CHECK: %[[RANK:.*]] = llvm.inline_asm {{.*}} "ld.param.b32 $0, [checks_param_0+124];"
+  // CHECK: "st.global.b32 [$0+48], $1;", "l,r,~{memory}" %{{.*}}, %[[RANK]]
+  // CHECK: "fence.acq_rel.sys;"
+  // CHECK: "st.relaxed.sys.global.b32 [$0+0], 1;"
+  // CHECK: "fence.acq_rel.sys;"
+  // CHECK: "st.relaxed.sys.global.b32 [$0+8], 1;"
+  // CHECK: ^[[LOST]]:
+  // CHECK: "st.volatile.shared.b32 [mk_shared+1032], 1;"
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : i64
+  // CHECK: llvm.br ^[[END]](%[[ZERO]] : i64)
+  // CHECK: ^[[END]](%[[RESULT:.*]]: i64):
+  // CHECK: scf.yield %[[RESULT]]
   %i = mk_thread.check %g param(24) least [] named(65539) report(<kind = 13, role = 1, number = 3>) redirect
   // A range, without a sum that might overflow; a constant is in the text. Where the condition does not hold nothing
   // is wrong; the argument is chosen at run time.
-  // CHECK: mov.b64 begin, $0; mov.b64 extent, $1; mov.b64 size, 4; sub.s64 value, extent, size; setp.ge.s64 some, value, begin; setp.ge.and.s64 some, begin, 0, some; @some bra FINE; setp.lt.s64 some, $2, 1; @some bra FINE; setp.lt.s32 some, $3, 2; @some bra FINE; shl.b32 named, $4, 16; or.b32 named, named, 259;
-  // CHECK-SAME: st.global.b32 [report+20], named;
-  // CHECK-SAME: mov.b64 value, size; st.global.b64 [report+40], value; mov.b64 value, $5; st.global.b64 [report+48], value;
-  // CHECK-SAME: FINE: }", "l,l,l,r,r,l,~{memory}"
+  // CHECK: scf.execute_region -> i64 {
+  // CHECK: %[[LAST:.*]] = llvm.inline_asm {{.*}} "sub.s64 $0, $1, 4;", "=l,l" %[[N]] :
+  // CHECK: %[[SOME:.*]] = llvm.inline_asm {{.*}} "setp.ge.s64 $0, $1, $2;", "=b,l,l" %[[LAST]], %[[G]] :
+  // CHECK: %[[FINE:.*]] = llvm.inline_asm {{.*}} "setp.ge.and.s64 $0, $1, 0, $2;", "=b,l,b" %[[G]], %[[SOME]] :
+  // CHECK: llvm.cond_br %[[FINE]], ^[[END:bb.*]](%[[G]] : i64), ^
+  // CHECK: "setp.lt.s64 $0, $1, 1;", "=b,l" %[[N]] :
+  // CHECK: llvm.cond_br %{{.*}}, ^[[END]](%[[G]] : i64), ^
+  // CHECK: "setp.lt.s32 $0, $1, 2;", "=b,r" %[[W]] :
+  // CHECK: llvm.cond_br %{{.*}}, ^[[END]](%[[G]] : i64), ^
+  // CHECK: %[[NAMED:.*]] = llvm.inline_asm {{.*}} "mad.lo.u32 $0, $1, 65536, 259;", "=r,r" %[[W]] :
+  // CHECK: "st.global.b32 [$0+20], $1;", "l,r,~{memory}" %{{.*}}, %[[NAMED]] :
+  // CHECK: "st.global.b64 [$0+40], $1;", "l,l,~{memory}" %{{.*}}, %c4_i64 :
+  // CHECK: "st.global.b64 [$0+48], $1;", "l,l,~{memory}" %{{.*}}, %[[G]] :
+  // CHECK: llvm.br ^[[END]](%[[G]] : i64)
   %j = mk_thread.check %g size(%c4) extent(%n) chosen(%w) rank(%g) when(%n, %w : i64, i32) least [1, 2]
       named(259) report(<kind = 13, role = 0, number = 4>)
   // What has failed (11) in which role (2), without a branch.
-  // CHECK: setp.eq.b32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+1032], 523; }", "r,~{memory}"
+  // CHECK: %[[FAILS:.*]] = llvm.inline_asm {{.*}} "setp.eq.b32 $0, $1, 0;", "=b,r" %[[W]] :
+  // CHECK: "@$0 st.volatile.shared.b32 [mk_shared+1032], 523;", "b,~{memory}" %[[FAILS]] :
   mk_thread.fail_unless %w report(<kind = 11, role = 2, number = 0>)
-  // CHECK: ld.volatile.shared.b32 what, [mk_shared+1032]; setp.le.u32 some, what, 1; @some bra RIGHT;
-  // CHECK-SAME: exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra KNOWN;
-  // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.s32 word, what, 8; st.global.b32 [report+12], word;
-  // CHECK-SAME: KNOWN:
-  // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; RIGHT: }", "~{memory}"
+  // CHECK: scf.execute_region {
+  // CHECK: %[[WHAT:.*]] = llvm.inline_asm {{.*}} "ld.volatile.shared.b32 $0, [mk_shared+1032];"
+  // CHECK: "setp.le.u32 $0, $1, 1;", "=b,r" %[[WHAT]] :
+  // CHECK: llvm.cond_br %{{.*}}, ^[[RIGHT:bb.*]], ^
+  // CHECK: "atom.acq_rel.gpu.global.exch.b32 $0, [$1+12], 1;"
+  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[KNOWN:bb.*]]
+  // CHECK: %[[KIND:.*]] = arith.andi %[[WHAT]],
+  // CHECK: "st.global.b32 [$0+4], $1;", "l,r,~{memory}" %{{.*}}, %[[KIND]] :
+  // CHECK: %[[ROLE:.*]] = arith.shrsi %[[WHAT]],
+  // CHECK: "st.global.b32 [$0+12], $1;", "l,r,~{memory}" %{{.*}}, %[[ROLE]] :
+  // CHECK: ^[[KNOWN]]:
+  // CHECK: "st.relaxed.sys.global.b32 [$0+8], 1;"
+  // CHECK: ^[[RIGHT]]:
   mk_thread.report_failure
 }
