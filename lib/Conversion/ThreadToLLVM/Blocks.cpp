@@ -33,12 +33,6 @@ void Blocks::jumpIf(Value condition, Block *to, ValueRange arguments) {
   enter(next);
 }
 
-void Blocks::jumpUnless(Value condition, Block *to) {
-  Block *next = add();
-  LLVM::CondBrOp::create(ptx.b, ptx.loc, condition, next, ValueRange(), to, ValueRange());
-  enter(next);
-}
-
 void Blocks::repeat(Block *header, ValueRange arguments) {
   auto never = LLVM::LoopUnrollAttr::get(ptx.b.getContext(), /*disable=*/ptx.b.getBoolAttr(true),
                                          {}, {}, {}, {}, {}, {});

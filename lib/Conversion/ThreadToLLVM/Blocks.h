@@ -21,7 +21,6 @@ public:
   /// Ends the block. With a condition code goes on in a new one, where it does not hold.
   void jump(Block *to, ValueRange arguments = {});
   void jumpIf(Value condition, Block *to, ValueRange arguments = {});
-  void jumpUnless(Value condition, Block *to);
   /// The branch back of a loop that is not to be unrolled.
   void repeat(Block *header, ValueRange arguments);
   /// Code that has not jumped goes on in `end`, and behind it: the results.

@@ -18,8 +18,7 @@ static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
   Block *lost = blocks.add();
   Value begin = op.getBegin(), size = op.getSize(), extent = op.getExtent();
   if (!extent)
-    extent = ptx.get(
-        "ld.param.b64 $0, [" + frame.params + "+" + std::to_string(*op.getParam()) + "];", i64);
+    extent = ptx.loadParam(frame, *op.getParam());
   Value fine;
   if (size) {
     // Without sums, which might overflow.
@@ -40,7 +39,7 @@ static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
                            value),
                   blocks.end, begin);
   Report report(ptx, frame);
-  blocks.jumpUnless(report.claim(), lost);
+  blocks.jumpIf(ptx.testWord(report.claim()), lost);
   report.begin(op.getReport());
   OpFoldResult named = ptx.b.getIndexAttr(op.getNamed());
   if (Value chosen = op.getChosen())
@@ -52,10 +51,7 @@ static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
   report.put(offsetof(mk_gpu_report, seen), size ? size : ptx.number(1, 64));
   Value rank = op.getRank();
   if (!rank)
-    rank =
-        ptx.get("ld.param.b32 $0, [" + frame.params + "+" +
-                    std::to_string(frame.attr.getLaunch() + offsetof(mk_gpu_launch, rank)) + "];",
-                ptx.b.getI32Type());
+    rank = ptx.loadParam(frame, frame.attr.getLaunch() + offsetof(mk_gpu_launch, rank), 32);
   report.put(offsetof(mk_gpu_report, rank), rank);
   report.publish();
   report.raiseAbort();

@@ -64,9 +64,7 @@ Value Track::locate(Value more) {
                                          ptx.number(MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS)));
   if (more)
     offset = ptx.make<arith::AddIOp>(offset, more);
-  Value tracks = ptx.get("ld.param.b64 $0, [" + frame.params + "+" +
-                             std::to_string(frame.attr.getTimeline()) + "];",
-                         i64);
+  Value tracks = ptx.loadParam(frame, frame.attr.getTimeline());
   return ptx.make<arith::AddIOp>(tracks, ptx.make<arith::ExtUIOp>(i64, offset));
 }
 

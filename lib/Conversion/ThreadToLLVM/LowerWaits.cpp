@@ -103,7 +103,7 @@ static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op,
   wait.jumpIf(wait.compare(arith::CmpIPredicate::sge, wait.left, ptx.number(0)), wait.blocks.end);
   // Without branches: the warp stays together.
   Report &report = wait.report;
-  report.setPredicate(report.claim());
+  report.setPredicate(ptx.testWord(report.claim(), /*isInverted=*/true));
   report.begin(op.getReport());
   // Who waits for the other partition is kept by what that one waits for, as a rule since
   // the same moment: that is what has to be recorded.
@@ -144,8 +144,7 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
   auto getElement = [&]() -> Value {
     if (!op.getArray())
       return op.getElement();
-    Value array = ptx.get(
-        "ld.param.b64 $0, [" + frame.params + "+" + std::to_string(*op.getArray()) + "];", i64);
+    Value array = ptx.loadParam(frame, *op.getArray());
     return ptx.make<arith::ShRSIOp>(ptx.make<arith::SubIOp>(op.getAddress(), array),
                                     ptx.number(2, 64));
   };
@@ -177,7 +176,7 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
   blocks.enter(look);
   wait.untilPassed();
 
-  blocks.jumpUnless(report.claim(), lost);
+  blocks.jumpIf(ptx.testWord(report.claim()), lost);
   report.begin(op.getReport());
   report.put(offsetof(mk_gpu_report, element), getElement());
   Value count = ptx.get("cvt.s64.s32 $0, $1;", i64, op.getCount());

@@ -56,6 +56,12 @@ struct Ptx {
   Value get(StringRef text, Type result, ValueRange operands = {}, bool touchesMemory = false) {
     return run(text, result, operands, touchesMemory)[0];
   }
+  /// A word of the parameters.
+  Value loadParam(const Frame &frame, int64_t offset, unsigned bits = 64) {
+    return get("ld.param.b" + std::to_string(bits) + " $0, [" + frame.params + "+" +
+                   std::to_string(offset) + "];",
+               b.getIntegerType(bits));
+  }
   /// A predicate. There are 7 of them, and LLVM would keep it.
   Value test(StringRef text, ValueRange operands, bool touchesMemory = false) {
     return get(text, b.getI1Type(), operands, touchesMemory);

@@ -4,18 +4,11 @@
 using namespace mlir;
 using namespace mlir::mk::thread;
 
-Value Report::loadLaunch(int64_t offset) const {
-  return ptx.get("ld.param.b64 $0, [" + frame.params + "+" +
-                     std::to_string(frame.attr.getLaunch() + offset) + "];",
-                 ptx.b.getI64Type());
-}
-
 Value Report::claim() {
   Value control = loadLaunch(offsetof(mk_gpu_launch, control));
-  Value word = ptx.get("atom.acq_rel.gpu.global.exch.b32 $0, [$1+" +
-                           std::to_string(offsetof(mk_gpu_control, claimed)) + "], 1;",
-                       ptx.b.getI32Type(), control, /*touchesMemory=*/true);
-  return ptx.testWord(word, /*isInverted=*/true);
+  return ptx.get("atom.acq_rel.gpu.global.exch.b32 $0, [$1+" +
+                     std::to_string(offsetof(mk_gpu_control, claimed)) + "], 1;",
+                 ptx.b.getI32Type(), control, /*touchesMemory=*/true);
 }
 
 void Report::put(int64_t offset, OpFoldResult value) {
@@ -59,7 +52,7 @@ SmallVector<Value> mk::thread::reportFailure(const Frame &frame, Ptx &ptx) {
   Value what = ptx.get("ld.volatile.shared.b32 $0, [" + frame.failed() + "];", ptx.b.getI32Type(),
                        {}, /*touchesMemory=*/true);
   blocks.jumpIf(ptx.test("setp.le.u32 $0, $1, 1;", what), blocks.end);
-  blocks.jumpUnless(report.claim(), abort);
+  blocks.jumpIf(ptx.testWord(report.claim()), abort);
   report.begin();
   report.put(offsetof(mk_gpu_report, kind), ptx.make<arith::AndIOp>(what, ptx.number(255)));
   report.put(offsetof(mk_gpu_report, role), ptx.make<arith::ShRSIOp>(what, ptx.number(8)));

@@ -18,7 +18,7 @@ class Report {
 public:
   Report(Ptx &ptx, const Frame &frame) : ptx(ptx), frame(frame) {}
 
-  /// Whether this thread has claimed it.
+  /// 0 in the thread that has claimed it.
   Value claim();
   /// What follows is stored under a predicate.
   void setPredicate(Value value) { predicate = value; }
@@ -34,7 +34,9 @@ public:
   /// Nobody on this GPU has to wait any more, nor reports what follows from that.
   void stop();
   /// A word of mk_gpu_launch.
-  Value loadLaunch(int64_t offset) const;
+  Value loadLaunch(int64_t offset) const {
+    return ptx.loadParam(frame, frame.attr.getLaunch() + offset);
+  }
 
 private:
   Ptx &ptx;

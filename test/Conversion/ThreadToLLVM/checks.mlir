@@ -19,7 +19,7 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   // CHECK: llvm.cond_br %[[FINE]], ^[[END:bb.*]](%[[G]] : i64), ^
   // CHECK: %[[CONTROL:.*]] = llvm.inline_asm {{.*}} "ld.param.b64 $0, [checks_param_0+64];"
   // CHECK: "atom.acq_rel.gpu.global.exch.b32 $0, [$1+12], 1;", "=r,l,~{memory}" %[[CONTROL]]
-  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[LOST:bb.*]]
+  // CHECK: llvm.cond_br %{{.*}}, ^[[LOST:bb.*]], ^
   // CHECK: "ld.param.b64 $0, [checks_param_0+72];"
   // CHECK: "st.global.b32 [$0+4], 13;"
   // CHECK: %[[CTA:.*]] = llvm.inline_asm {{.*}} "mov.u32 $0, %ctaid.x;"
@@ -72,7 +72,7 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "setp.le.u32 $0, $1, 1;", "=b,r" %[[WHAT]] :
   // CHECK: llvm.cond_br %{{.*}}, ^[[RIGHT:bb.*]], ^
   // CHECK: "atom.acq_rel.gpu.global.exch.b32 $0, [$1+12], 1;"
-  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[KNOWN:bb.*]]
+  // CHECK: llvm.cond_br %{{.*}}, ^[[KNOWN:bb.*]], ^
   // CHECK: %[[KIND:.*]] = arith.andi %[[WHAT]],
   // CHECK: "st.global.b32 [$0+4], $1;", "l,r,~{memory}" %{{.*}}, %[[KIND]] :
   // CHECK: %[[ROLE:.*]] = arith.shrsi %[[WHAT]],
