@@ -1,25 +1,46 @@
 //===- Blocks.cpp - Code with branches ------------------------------------===//
 #include "Blocks.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::mk::thread;
 
+SmallVector<Value> mk::thread::callRoutine(Ptx &ptx, const Frame &frame, const Twine &name,
+                                           const Arguments &arguments, TypeRange results,
+                                           MakeRoutine make) {
+  LLVM::LLVMFuncOp kernel = frame.function;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  StringAttr symbol = StringAttr::get(kernel.getContext(), "mk_" + name);
+  auto routine = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
+  if (!routine) {
+    Location loc = kernel.getLoc();
+    // Not by the rewriter: patterns do not visit what is outside of the kernel.
+    OpBuilder b(kernel);
+    Type result = results.empty() ? LLVM::LLVMVoidType::get(b.getContext()) : results.front();
+    auto type = LLVM::LLVMFunctionType::get(result, SmallVector<Type>(arguments.get().getTypes()));
+    // Weak: LLVM concludes nothing from what it does.
+    routine = LLVM::LLVMFuncOp::create(b, loc, symbol, type, LLVM::Linkage::Weak);
+    b.setInsertionPointToEnd(routine.addEntryBlock(b));
+    Ptx inner{b, loc};
+    SmallVector<Value> values = make(inner, routine.getArguments());
+    LLVM::ReturnOp::create(b, loc, results.empty() ? SmallVector<Value>() : values);
+  }
+  return SmallVector<Value>(
+      LLVM::CallOp::create(ptx.b, ptx.loc, routine, arguments.get()).getResults());
+}
+
 Blocks::Blocks(Ptx &ptx, TypeRange results)
-    : ptx(ptx), op(scf::ExecuteRegionOp::create(ptx.b, ptx.loc, results)) {
+    : ptx(ptx), region(ptx.b.getInsertionBlock()->getParent()) {
   end = add(results);
-  enter(add());
 }
 
 Block *Blocks::add(TypeRange arguments) {
   OpBuilder::InsertionGuard guard(ptx.b);
-  Region &region = op->getRegion(0);
-  return ptx.b.createBlock(&region, region.end(), arguments,
+  return ptx.b.createBlock(region, region->end(), arguments,
                            SmallVector<Location>(arguments.size(), ptx.loc));
 }
 
 void Blocks::enter(Block *block) {
-  block->moveBefore(&op->getRegion(0), op->getRegion(0).end());
+  block->moveBefore(region, region->end());
   ptx.b.setInsertionPointToEnd(block);
 }
 
@@ -37,8 +58,8 @@ void Blocks::repeat(Block *header, ValueRange arguments) {
   auto never = LLVM::LoopUnrollAttr::get(ptx.b.getContext(), /*disable=*/ptx.b.getBoolAttr(true),
                                          {}, {}, {}, {}, {}, {});
   LLVM::BrOp::create(ptx.b, ptx.loc, arguments, header)
-      .setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(ptx.b.getContext(), {}, {}, {}, never, {},
-                                                           {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+      .setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(
+          ptx.b.getContext(), {}, {}, {}, never, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
 SmallVector<Value> Blocks::finish(ValueRange results) {
@@ -46,7 +67,5 @@ SmallVector<Value> Blocks::finish(ValueRange results) {
       block->empty() || !block->back().hasTrait<OpTrait::IsTerminator>())
     jump(end, results);
   enter(end);
-  scf::YieldOp::create(ptx.b, ptx.loc, end->getArguments());
-  ptx.b.setInsertionPointAfter(op);
-  return SmallVector<Value>(op->getResults());
+  return SmallVector<Value>(end->getArguments());
 }

@@ -68,19 +68,17 @@ static SmallVector<Value> lowerWgmma(WgmmaOp op, Ptx &ptx) {
 // have. Items and tiles are counted below 2^32, as a rule: one 32-bit division. What is larger
 // takes a bit at a time, in few registers. All lanes divide the same numbers; the votes tell ptxas
 // that none goes astray, or it would keep what follows out of uniform registers.
-static SmallVector<Value> lowerDivide(DivideOp op, Ptx &ptx) {
+static SmallVector<Value> divide(Ptx &ptx, Value x, Value y) {
   Type i32 = ptx.b.getI32Type(), i64 = ptx.b.getI64Type();
-  Value x = op.getX(), y = op.getY(), one = ptx.number(1, 64);
+  Value one = ptx.number(1, 64);
   Blocks blocks(ptx, i64);
   Block *large = blocks.add(), *next = blocks.add({i32, i64, i64}), *done = blocks.add();
   auto vote = [&](NVVM::VoteSyncKind kind, Value condition) -> Value {
     return NVVM::VoteSyncOp::create(ptx.b, ptx.loc, ptx.b.getI1Type(), ptx.number(-1), condition,
                                     kind);
   };
-  // Both in front of a branch where they are needed: LLVM would compute them early.
-  Value upper = ptx.get("or.b64 $0, $1, $2;", i64, {x, y});
-  upper = ptx.make<arith::ShRUIOp>(upper, ptx.number(32, 64));
-  Value isLarge = ptx.make<arith::CmpIOp>(arith::CmpIPredicate::ne, upper, ptx.number(0, 64));
+  Value upper = ptx.make<arith::ShRUIOp>(ptx.make<arith::OrIOp>(x, y), ptx.number(32, 64));
+  Value isLarge = ptx.compare(arith::CmpIPredicate::ne, upper, ptx.number(0, 64));
   blocks.jumpIf(vote(NVVM::VoteSyncKind::any, isLarge), large);
   // A division by zero gives some number: not arith.divui, whose result would be poison.
   Value quotient = ptx.get("div.u32 $0, $1, $2;", i32,
@@ -94,11 +92,11 @@ static SmallVector<Value> lowerDivide(DivideOp op, Ptx &ptx) {
   blocks.enter(next);
   Value count = next->getArgument(0), rest = next->getArgument(2);
   bits = next->getArgument(1);
-  Value ends = ptx.make<arith::CmpIOp>(arith::CmpIPredicate::eq, count, ptx.number(0));
+  Value ends = ptx.compare(arith::CmpIPredicate::eq, count, ptx.number(0));
   blocks.jumpIf(vote(NVVM::VoteSyncKind::all, ends), done);
   rest = ptx.make<arith::OrIOp>(ptx.make<arith::ShLIOp>(rest, one),
                                 ptx.make<arith::ShRUIOp>(bits, ptx.number(63, 64)));
-  Value goes = ptx.make<arith::CmpIOp>(arith::CmpIPredicate::uge, rest, y);
+  Value goes = ptx.compare(arith::CmpIPredicate::uge, rest, y);
   rest = ptx.make<arith::SelectOp>(goes, ptx.make<arith::SubIOp>(rest, y), rest);
   Value nextBits = ptx.make<arith::OrIOp>(ptx.make<arith::ShLIOp>(bits, one),
                                           ptx.make<arith::ExtUIOp>(i64, goes));
@@ -107,9 +105,15 @@ static SmallVector<Value> lowerDivide(DivideOp op, Ptx &ptx) {
   return blocks.finish(bits);
 }
 
-void mk::thread::addPredicatePatterns(RewritePatternSet &patterns) {
+void mk::thread::addPredicatePatterns(RewritePatternSet &patterns, const Frame &frame) {
   addPattern<WgmmaOp>(patterns, lowerWgmma);
-  addPattern<DivideOp>(patterns, lowerDivide);
+  addPattern<DivideOp>(patterns, [frame](DivideOp op, Ptx &ptx) {
+    Arguments arguments;
+    arguments.add(op.getX());
+    arguments.add(op.getY());
+    return callRoutine(ptx, frame, "divide", arguments, op.getType(),
+                       [](Ptx &ptx, ValueRange args) { return divide(ptx, args[0], args[1]); });
+  });
   // The result is a word, made of a predicate that is not kept.
   auto toWord = [](Ptx &ptx, Value predicate) -> SmallVector<Value> {
     return {ptx.get("selp.b32 $0, 1, 0, $1;", ptx.b.getI32Type(), predicate)};

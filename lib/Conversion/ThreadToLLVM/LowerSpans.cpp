@@ -7,8 +7,7 @@
 // One thread of each warpgroup that has a track writes. Where it is on its track, and when what it
 // is in began, is kept in shared memory: beside accumulators there is no register. A record is some
 // instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
-// knowing that warps stay together. All begins with words that LLVM does not take for known, so
-// that nothing of it is computed before.
+// knowing that warps stay together.
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"
@@ -111,42 +110,64 @@ void Track::close() {
   ptx.store("st.global.b64", track, offsetof(mk_timeline_track, end), time, me);
 }
 
+std::string Track::getName(SpanAttr span) {
+  std::string name = "what" + std::to_string(uint32_t(span.getWhat()));
+  if (span.getTrack() >= 0)
+    name += "_track" + std::to_string(span.getTrack());
+  if (span.getThread() >= 0)
+    name += "_thread" + std::to_string(span.getThread());
+  return name;
+}
+
 void mk::thread::addSpanPatterns(RewritePatternSet &patterns, const Frame &frame) {
-  using Values = SmallVector<Value>;
   auto getSpan = [](auto op) {
     return op.getSpan().value_or(
         SpanAttr::get(op.getContext(), /*what=*/0, /*track=*/-1, /*thread=*/-1));
   };
   /// What a clock keeps lies behind it.
   auto getKept = [](auto op) { return TrackWord(int(op.getClock()) + 1); };
+  // A routine without branches: LLVM computes nothing of it before. `value` is null without one.
+  auto record = [frame](Ptx &ptx, SpanAttr span, const Twine &name, Value value,
+                        llvm::function_ref<void(Track &, Value)> make) {
+    Arguments arguments;
+    std::optional<int64_t> number = arguments.addIf(value);
+    return callRoutine(ptx, frame, name + "_" + Track::getName(span), arguments, {},
+                       [&](Ptx &ptx, ValueRange args) {
+                         Track track(ptx, frame, span);
+                         make(track, number ? args[*number] : Value());
+                         return SmallVector<Value>();
+                       });
+  };
+  auto nameOf = [](StringRef what, auto op) {
+    return what.str() + std::to_string(int(op.getClock()));
+  };
   addPattern<TracksOpenOp>(patterns, [=](TracksOpenOp op, Ptx &ptx) {
-    Track(ptx, frame, getSpan(op)).open();
-    return Values();
+    return record(ptx, getSpan(op), "tracks_open", {}, [](Track &track, Value) { track.open(); });
   });
   addPattern<TracksCloseOp>(patterns, [=](TracksCloseOp op, Ptx &ptx) {
-    Track(ptx, frame, getSpan(op)).close();
-    return Values();
+    return record(ptx, getSpan(op), "tracks_close", {}, [](Track &track, Value) { track.close(); });
   });
   addPattern<SpanBeginOp>(patterns, [=](SpanBeginOp op, Ptx &ptx) {
-    Track track(ptx, frame, op.getSpan());
-    track.begin(TrackWord(op.getClock()));
-    if (op.getValue())
-      track.store(getKept(op), op.getValue());
-    return Values();
+    return record(ptx, op.getSpan(), nameOf(op.getValue() ? "span_begin_value" : "span_begin", op),
+                  op.getValue(), [&](Track &track, Value value) {
+                    track.begin(TrackWord(op.getClock()));
+                    if (value)
+                      track.store(getKept(op), value);
+                  });
   });
   addPattern<SpanEndOp>(patterns, [=](SpanEndOp op, Ptx &ptx) {
-    Track track(ptx, frame, op.getSpan());
-    track.end(TrackWord(op.getClock()), [&]() -> OpFoldResult {
-      if (op.getKept())
-        return track.load(getKept(op));
-      return ptx.b.getIndexAttr(0);
-    });
-    return Values();
+    return record(ptx, op.getSpan(), nameOf(op.getKept() ? "span_end_kept" : "span_end", op), {},
+                  [&](Track &track, Value) {
+                    track.end(TrackWord(op.getClock()), [&]() -> OpFoldResult {
+                      if (op.getKept())
+                        return track.load(getKept(op));
+                      return IntegerAttr::get(IntegerType::get(op.getContext(), 64), 0);
+                    });
+                  });
   });
   addPattern<MomentOp>(patterns, [=](MomentOp op, Ptx &ptx) {
-    Track(ptx, frame, op.getSpan()).end(std::nullopt, [&]() -> OpFoldResult {
-      return op.getValue();
+    return record(ptx, op.getSpan(), "moment", op.getValue(), [](Track &track, Value value) {
+      track.end(std::nullopt, [&]() -> OpFoldResult { return value; });
     });
-    return Values();
   });
 }

@@ -12,8 +12,7 @@
 // for. Only if it does not come for several deadlines more is it left alone.
 //
 // Few registers, since those of the code around are kept, and a producer has 24. So parameters are
-// read by their address where they are needed, and what the report says is computed there. Both
-// are inline PTX, which LLVM does not move out of the loop around.
+// read by their address where they are needed, and what the report says is computed there.
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"
@@ -45,9 +44,6 @@ struct Wait {
     return add(ptx.make<arith::MinUIOp>(deadline, ptx.number(kPassed / 2)), ptx.number(more));
   }
   Value add(Value a, Value b) { return ptx.make<arith::AddIOp>(a, b); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return ptx.make<arith::CmpIOp>(predicate, a, b);
-  }
   /// Branches where the whole warp may. With the vote ptxas knows that the warp stays together, and
   /// keeps what the loop around computes in uniform registers, where descriptors have to be.
   void jumpIf(Value condition, Block *to, ValueRange arguments = {}) {
@@ -68,14 +64,14 @@ struct Wait {
   /// Goes back unless a unit has passed.
   void tick() {
     Value now = readClock();
-    jumpIf(compare(arith::CmpIPredicate::eq, now, last), again, {left, last});
+    jumpIf(ptx.compare(arith::CmpIPredicate::eq, now, last), again, {left, last});
     left = ptx.make<arith::SubIOp>(add(left, last), now);
     last = now;
   }
   /// Goes back unless the deadline has passed.
   void untilPassed() {
     Value passed = ptx.make<arith::AndIOp>(left, ptx.number(kPassed));
-    jumpIf(compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, last});
+    jumpIf(ptx.compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, last});
   }
 
   Ptx &ptx;
@@ -88,79 +84,116 @@ struct Wait {
 } // namespace
 
 static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op, Ptx &ptx) {
-  Wait wait(ptx, frame, /*isWarp=*/true);
-  auto poll = [&] {
-    wait.jumpIf(ptx.test("mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;",
-                         {op.getBarrier(), op.getParity()}, /*touchesMemory=*/true),
-                wait.blocks.end);
-  };
-  poll();
-  wait.begin(op.getDoubleDeadline() ? 1 : 0);
-  poll();
-  wait.tick();
-  wait.untilPassed();
-  // The second time.
-  wait.jumpIf(wait.compare(arith::CmpIPredicate::sge, wait.left, ptx.number(0)), wait.blocks.end);
-  // Without branches: the warp stays together.
-  Report &report = wait.report;
-  report.setPredicate(ptx.testWord(report.claim(), /*isInverted=*/true));
-  report.begin(op.getReport());
-  // Who waits for the other partition is kept by what that one waits for, as a rule since
-  // the same moment: that is what has to be recorded.
-  report.put(offsetof(mk_gpu_report, element), op.getStage());
-  report.put(offsetof(mk_gpu_report, wanted), op.getParity());
-  report.put(offsetof(mk_gpu_report, seen),
-             ptx.get("xor.b32 $0, $1, 1;", ptx.b.getI32Type(), op.getParity()));
-  report.publish();
-  report.raiseAbort();
-  report.fail();
-  wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.last});
-  return wait.blocks.finish();
+  Arguments arguments;
+  int64_t barrier = arguments.add(op.getBarrier()), parity = arguments.add(op.getParity()),
+          stage = arguments.add(op.getStage());
+  Site site(ptx, arguments, op.getReport());
+  int64_t logTimes = op.getDoubleDeadline() ? 1 : 0;
+  StringRef name = logTimes ? "wait_barrier_doubly" : "wait_barrier";
+  return callRoutine(ptx, frame, name, arguments, {}, [&](Ptx &ptx, ValueRange args) {
+    Wait wait(ptx, frame, /*isWarp=*/true);
+    auto poll = [&] {
+      wait.jumpIf(ptx.test("mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;",
+                           {args[barrier], args[parity]}, /*touchesMemory=*/true),
+                  wait.blocks.end);
+    };
+    poll();
+    wait.begin(logTimes);
+    poll();
+    wait.tick();
+    wait.untilPassed();
+    // The second time.
+    wait.jumpIf(ptx.compare(arith::CmpIPredicate::sge, wait.left, ptx.number(0)), wait.blocks.end);
+    // Without branches: the warp stays together.
+    Report &report = wait.report;
+    report.setPredicate(ptx.testWord(report.claim(), /*isInverted=*/true));
+    report.begin(site, args);
+    // Who waits for the other partition is kept by what that one waits for, as a rule since
+    // the same moment: that is what has to be recorded.
+    report.put(offsetof(mk_gpu_report, element), args[stage]);
+    report.put(offsetof(mk_gpu_report, wanted), args[parity]);
+    report.put(offsetof(mk_gpu_report, seen), ptx.make<arith::XOrIOp>(args[parity], ptx.number(1)));
+    report.publish();
+    report.raiseAbort();
+    report.fail();
+    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.last});
+    return wait.blocks.finish();
+  });
 }
 
-static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &ptx) {
+namespace {
+/// What a wait for a word is given.
+struct WordArguments : Arguments {
+  WordArguments(Ptx &ptx, WaitWordOp op)
+      : address(add(op.getAddress())), wanted(add(op.getWanted())), count(add(op.getCount())),
+        second(addIf(op.getSecond())), leader(addIf(op.getLeader())),
+        // The element, or where its array is in the parameters.
+        element(add(op.getArray() ? ptx.number(*op.getArray(), 64) : op.getElement())),
+        site(ptx, *this, op.getReport()) {}
+
+  int64_t address, wanted, count;
+  std::optional<int64_t> second, leader;
+  int64_t element;
+  Site site;
+};
+} // namespace
+
+static std::string getName(WaitWordOp op) {
+  std::string name = "wait_" + stringifyMemScope(op.getScope()).str();
+  name += op.getEqual() ? "_equal" : "";
+  name += op.getSecond() ? "_second" : "";
+  name += op.getLeader() ? "_leader" : "";
+  name += op.getArray() ? "_array" : "";
+  if (op.getSpan())
+    name += "_" + Track::getName(*op.getSpan());
+  return name;
+}
+
+static SmallVector<Value> waitForWord(const Frame &frame, WaitWordOp op,
+                                      const WordArguments &arguments, Ptx &ptx, ValueRange args) {
   Type i32 = ptx.b.getI32Type(), i64 = ptx.b.getI64Type();
   Wait wait(ptx, frame, /*isWarp=*/false);
   Blocks &blocks = wait.blocks;
   Report &report = wait.report;
   Block *end = blocks.end, *late = op.getSpan() ? blocks.add() : end, *stop = blocks.add(),
         *lost = blocks.add();
+  Value address = args[arguments.address], wanted = args[arguments.wanted],
+        count = args[arguments.count];
   auto see = [&] {
     Value seen =
         ptx.get("ld.acquire." + stringifyMemScope(op.getScope()).str() + ".global.b32 $0, [$1];",
-                i32, op.getAddress(), /*touchesMemory=*/true);
-    if (Value second = op.getSecond())
-      seen = wait.add(seen, ptx.get("ld.acquire.sys.global.b32 $0, [$1];", i32, second,
-                                    /*touchesMemory=*/true));
+                i32, address, /*touchesMemory=*/true);
+    if (arguments.second)
+      seen = wait.add(seen, ptx.get("ld.acquire.sys.global.b32 $0, [$1];", i32,
+                                    args[*arguments.second], /*touchesMemory=*/true));
     return seen;
   };
   auto poll = [&](Block *found) {
     // Counts go round: what matters is how far apart they are.
-    Value missing = ptx.make<arith::SubIOp>(see(), op.getWanted());
-    blocks.jumpIf(wait.compare(op.getEqual() ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
-                               missing, ptx.number(0)),
+    Value missing = ptx.make<arith::SubIOp>(see(), wanted);
+    blocks.jumpIf(ptx.compare(op.getEqual() ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
+                              missing, ptx.number(0)),
                   found);
   };
   auto getElement = [&]() -> Value {
     if (!op.getArray())
-      return op.getElement();
-    Value array = ptx.loadParam(frame, *op.getArray());
-    return ptx.make<arith::ShRSIOp>(ptx.make<arith::SubIOp>(op.getAddress(), array),
-                                    ptx.number(2, 64));
+      return args[arguments.element];
+    Value array = ptx.loadParam(frame, args[arguments.element]);
+    return ptx.make<arith::ShRSIOp>(ptx.make<arith::SubIOp>(address, array), ptx.number(2, 64));
   };
   auto jumpIfSet = [&](Value address, int64_t offset) {
     Value word = ptx.get("ld.relaxed.sys.global.b32 $0, [$1+" + std::to_string(offset) + "];", i32,
                          address, /*touchesMemory=*/true);
-    blocks.jumpIf(ptx.testWord(word), stop);
+    blocks.jumpIf(ptx.isSet(word), stop);
   };
 
-  if (Value leader = op.getLeader())
-    blocks.jumpIf(ptx.testWord(leader, /*isInverted=*/true), end);
+  if (arguments.leader)
+    blocks.jumpIf(ptx.compare(arith::CmpIPredicate::eq, args[*arguments.leader], ptx.number(0)),
+                  end);
   poll(end);
-  blocks.jumpIf(
-      ptx.testWord(ptx.get("ld.volatile.shared.b32 $0, [" + frame.failed() + "];", i32, {},
-                           /*touchesMemory=*/true)),
-      end);
+  blocks.jumpIf(ptx.isSet(ptx.get("ld.volatile.shared.b32 $0, [" + frame.failed() + "];", i32, {},
+                                  /*touchesMemory=*/true)),
+                end);
   if (op.getSpan())
     Track(ptx, frame, *op.getSpan()).begin(TrackWord::Wait);
   wait.begin(0);
@@ -170,20 +203,19 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
   jumpIfSet(report.loadLaunch(offsetof(mk_gpu_launch, control)), offsetof(mk_gpu_control, abort));
   Block *look = blocks.add();
   Value job = report.loadLaunch(offsetof(mk_gpu_launch, job_abort));
-  blocks.jumpIf(ptx.test("setp.eq.u64 $0, $1, 0;", job), look);
+  blocks.jumpIf(ptx.compare(arith::CmpIPredicate::eq, job, ptx.number(0, 64)), look);
   jumpIfSet(job, 0);
   blocks.jump(look);
   blocks.enter(look);
   wait.untilPassed();
 
-  blocks.jumpIf(ptx.testWord(report.claim()), lost);
-  report.begin(op.getReport());
+  blocks.jumpIf(ptx.isSet(report.claim()), lost);
+  report.begin(arguments.site, args);
   report.put(offsetof(mk_gpu_report, element), getElement());
-  Value count = ptx.get("cvt.s64.s32 $0, $1;", i64, op.getCount());
-  report.put(offsetof(mk_gpu_report, wanted), count);
+  report.put(offsetof(mk_gpu_report, wanted), ptx.make<arith::ExtSIOp>(i64, count));
   // In the caller's terms.
-  Value seen = ptx.make<arith::ExtSIOp>(
-      i64, wait.add(ptx.make<arith::SubIOp>(see(), op.getWanted()), op.getCount()));
+  Value seen =
+      ptx.make<arith::ExtSIOp>(i64, wait.add(ptx.make<arith::SubIOp>(see(), wanted), count));
   report.put(offsetof(mk_gpu_report, seen), seen);
   report.publish();
   report.raiseAbort();
@@ -201,6 +233,13 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
     });
   }
   return blocks.finish();
+}
+
+static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &ptx) {
+  WordArguments arguments(ptx, op);
+  return callRoutine(ptx, frame, getName(op), arguments, {}, [&](Ptx &ptx, ValueRange args) {
+    return waitForWord(frame, op, arguments, ptx, args);
+  });
 }
 
 void mk::thread::addWaitPatterns(RewritePatternSet &patterns, const Frame &frame) {

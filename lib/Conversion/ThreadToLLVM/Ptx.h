@@ -15,9 +15,8 @@
 //   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
 //   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing.
 //
-// A string is one instruction. Where an op takes several, with branches, these are blocks
-// (Blocks.h). What such code reads and compares is inline PTX as well where LLVM would compute it
-// early and keep it: beside accumulators, and in a producer, there is no register for that.
+// A string is one instruction. Where an op takes several, with branches, these are a routine
+// (Blocks.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
@@ -62,6 +61,11 @@ struct Ptx {
                    std::to_string(offset) + "];",
                b.getIntegerType(bits));
   }
+  /// One whose place is an argument of a routine.
+  Value loadParam(const Frame &frame, Value offset) {
+    Value params = get("mov.b64 $0, " + frame.params + ";", b.getI64Type());
+    return get("ld.param.b64 $0, [$1];", b.getI64Type(), make<arith::AddIOp>(params, offset));
+  }
   /// A predicate. There are 7 of them, and LLVM would keep it.
   Value test(StringRef text, ValueRange operands, bool touchesMemory = false) {
     return get(text, b.getI1Type(), operands, touchesMemory);
@@ -70,6 +74,11 @@ struct Ptx {
   Value testWord(Value word, bool isInverted = false) {
     return test(isInverted ? "setp.eq.b32 $0, $1, 0;" : "setp.ne.b32 $0, $1, 0;", word);
   }
+  /// The same in a routine, whose instructions LLVM leaves where they are.
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return make<arith::CmpIOp>(predicate, a, b);
+  }
+  Value isSet(Value word) { return compare(arith::CmpIPredicate::ne, word, number(0)); }
   /// A store of a word or of a number, under a predicate if there is one.
   void store(StringRef instruction, Value address, int64_t offset, OpFoldResult value,
              Value predicate = {});
@@ -123,7 +132,7 @@ void addSyncPatterns(RewritePatternSet &patterns);
 void addMemoryPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addCopyPatterns(RewritePatternSet &patterns);
 void addMatrixPatterns(RewritePatternSet &patterns);
-void addPredicatePatterns(RewritePatternSet &patterns);
+void addPredicatePatterns(RewritePatternSet &patterns, const Frame &frame);
 void addWaitPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addCheckPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addSpanPatterns(RewritePatternSet &patterns, const Frame &frame);

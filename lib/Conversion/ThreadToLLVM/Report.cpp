@@ -17,12 +17,12 @@ void Report::put(int64_t offset, OpFoldResult value) {
   ptx.store(isLong ? "st.global.b64" : "st.global.b32", address, offset, value, predicate);
 }
 
-void Report::begin(mk_thread::ReportAttr what) {
+void Report::begin(const Site &site, ValueRange arguments) {
   begin();
-  put(offsetof(mk_gpu_report, kind), ptx.b.getIndexAttr(what.getKind()));
+  put(offsetof(mk_gpu_report, kind), arguments[site.kind]);
   put(offsetof(mk_gpu_report, cta), ptx.get("mov.u32 $0, %ctaid.x;", ptx.b.getI32Type()));
-  put(offsetof(mk_gpu_report, role), ptx.b.getIndexAttr(what.getRole()));
-  put(offsetof(mk_gpu_report, number), ptx.b.getIndexAttr(what.getNumber()));
+  put(offsetof(mk_gpu_report, role), arguments[site.role]);
+  put(offsetof(mk_gpu_report, number), arguments[site.number]);
 }
 
 void Report::publish() {
@@ -46,19 +46,21 @@ void Report::stop() {
 }
 
 SmallVector<Value> mk::thread::reportFailure(const Frame &frame, Ptx &ptx) {
-  Blocks blocks(ptx);
-  Block *abort = blocks.add();
-  Report report(ptx, frame);
-  Value what = ptx.get("ld.volatile.shared.b32 $0, [" + frame.failed() + "];", ptx.b.getI32Type(),
-                       {}, /*touchesMemory=*/true);
-  blocks.jumpIf(ptx.test("setp.le.u32 $0, $1, 1;", what), blocks.end);
-  blocks.jumpIf(ptx.testWord(report.claim()), abort);
-  report.begin();
-  report.put(offsetof(mk_gpu_report, kind), ptx.make<arith::AndIOp>(what, ptx.number(255)));
-  report.put(offsetof(mk_gpu_report, role), ptx.make<arith::ShRSIOp>(what, ptx.number(8)));
-  report.publish();
-  blocks.jump(abort);
-  blocks.enter(abort);
-  report.raiseAbort();
-  return blocks.finish();
+  return callRoutine(ptx, frame, "report_failure", Arguments(), {}, [&](Ptx &ptx, ValueRange) {
+    Blocks blocks(ptx);
+    Block *abort = blocks.add();
+    Report report(ptx, frame);
+    Value what = ptx.get("ld.volatile.shared.b32 $0, [" + frame.failed() + "];", ptx.b.getI32Type(),
+                         {}, /*touchesMemory=*/true);
+    blocks.jumpIf(ptx.compare(arith::CmpIPredicate::ule, what, ptx.number(1)), blocks.end);
+    blocks.jumpIf(ptx.isSet(report.claim()), abort);
+    report.begin();
+    report.put(offsetof(mk_gpu_report, kind), ptx.make<arith::AndIOp>(what, ptx.number(255)));
+    report.put(offsetof(mk_gpu_report, role), ptx.make<arith::ShRSIOp>(what, ptx.number(8)));
+    report.publish();
+    blocks.jump(abort);
+    blocks.enter(abort);
+    report.raiseAbort();
+    return blocks.finish();
+  });
 }

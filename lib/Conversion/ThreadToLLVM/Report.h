@@ -12,6 +12,16 @@
 
 namespace mlir::mk::thread {
 
+/// What wait or check reports, as arguments of a routine.
+struct Site {
+  Site(Ptx &ptx, Arguments &arguments, mk_thread::ReportAttr report)
+      : kind(arguments.add(ptx.number(report.getKind()))),
+        role(arguments.add(ptx.number(report.getRole()))),
+        number(arguments.add(ptx.number(report.getNumber()))) {}
+
+  int64_t kind, role, number;
+};
+
 /// Writes the launch's report (mkernel/ABI/Gpu.h). The thread that claims it fills it in, says that
 /// it is there and raises the abort word, which all waits look at; others find it claimed.
 class Report {
@@ -23,7 +33,7 @@ public:
   /// What follows is stored under a predicate.
   void setPredicate(Value value) { predicate = value; }
   /// Begins with what wait or check this is, and where.
-  void begin(mk_thread::ReportAttr what);
+  void begin(const Site &site, ValueRange arguments);
   void begin() { address = loadLaunch(offsetof(mk_gpu_launch, report)); }
   /// Upper words of fields of 64 bits are 0 before.
   void put(int64_t offset, OpFoldResult value);
@@ -55,6 +65,9 @@ using mk_thread::kMaxTracks, mk_thread::kTrackBytes;
 class Track {
 public:
   Track(Ptx &ptx, const Frame &frame, mk_thread::SpanAttr span);
+
+  /// Of routines for this track.
+  static std::string getName(mk_thread::SpanAttr span);
 
   void open();
   void close();

@@ -2,6 +2,22 @@
 
 // Products, what orders them, and single instructions.
 
+// A division is a routine: one of 32 bits where both fit.
+// CHECK-LABEL: llvm.func weak @mk_divide(
+// CHECK: arith.ori
+// CHECK: %[[LARGE:.*]] = nvvm.vote.sync  any
+// CHECK: llvm.cond_br %[[LARGE]], ^[[BITS:bb.*]], ^
+// CHECK: "div.u32 $0, $1, $2;"
+// CHECK: llvm.br ^[[END:.*]](%
+// CHECK: ^[[BITS]]:
+// CHECK: "clz.b64 $0, $1;"
+// CHECK: llvm.br ^[[NEXT:.*]](%
+// CHECK: ^[[NEXT]](
+// CHECK: nvvm.vote.sync  all
+// CHECK: arith.select
+// CHECK: llvm.br ^[[NEXT]](%{{.*}}) {loop_annotation = #{{.*}}}
+// CHECK: ^[[END]](
+
 // CHECK-LABEL: llvm.func @matrices
 mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
@@ -64,20 +80,6 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %bits = mk_thread.to_fp8 f8E5M2 %u#0, %f
   // CHECK: "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h"
   %halves = mk_thread.from_fp8 f8E4M3FN %bits
-  // One 32-bit division where both fit.
-  // CHECK: scf.execute_region -> i64 {
-  // CHECK: "or.b64 $0, $1, $2;"
-  // CHECK: %[[LARGE:.*]] = nvvm.vote.sync  any
-  // CHECK: llvm.cond_br %[[LARGE]], ^[[BITS:bb.*]], ^
-  // CHECK: "div.u32 $0, $1, $2;"
-  // CHECK: llvm.br ^[[END:.*]](%
-  // CHECK: ^[[BITS]]:
-  // CHECK: "clz.b64 $0, $1;"
-  // CHECK: llvm.br ^[[NEXT:.*]](%
-  // CHECK: ^[[NEXT]](
-  // CHECK: nvvm.vote.sync  all
-  // CHECK: arith.select
-  // CHECK: llvm.br ^[[NEXT]](%{{.*}}) {loop_annotation = #{{.*}}}
-  // CHECK: ^[[END]](
+  // CHECK: llvm.call @mk_divide(
   %q = mk_thread.divide %g, %g
 }
