@@ -7,8 +7,7 @@
 using namespace mlir;
 
 static bool isRoutine(const llvm::Function &function) {
-  return !function.isDeclaration() &&
-         function.getCallingConv() != llvm::CallingConv::PTX_Kernel;
+  return !function.isDeclaration() && function.getCallingConv() != llvm::CallingConv::PTX_Kernel;
 }
 
 void mk::hideRoutines(llvm::Module &module) {
@@ -62,14 +61,16 @@ private:
 // )
 // {
 LogicalResult Expander::readRoutine() {
-  StringRef head = line.split(".func").second.trim();
+  StringRef first = line, head = line.split(".func").second.trim();
   if (head.starts_with("("))
     head = head.split(')').second.trim();
   StringRef name = head.split('(').first;
   std::string param = "[" + name.str() + "_param_";
   while (line != "{")
-    if (!next() || line.ends_with(";"))
-      return fail("a routine without code");
+    if (!next() || line.ends_with(";")) {
+      line = first;
+      return fail("a function without code");
+    }
   std::string &code = routines[name];
   bool returns = false, jumps = false;
   while (next() && line != "}") {
@@ -85,13 +86,14 @@ LogicalResult Expander::readRoutine() {
     auto [instruction, operands] = line.split('\t');
     if (operands.contains(param)) {
       auto [to, from] = operands.split(param);
-      if (!instruction.consume_front("ld.param") || !from.consume_back("];") || instruction.contains(".v"))
+      if (!instruction.consume_front("ld.param") || !from.consume_back("];") ||
+          instruction.contains(".v"))
         return fail("a routine takes its argument in an unknown way");
-      code += ("mov" + instruction + "\t" + to.trim() + " param" + from + ";\n").str();
+      code += ("mov" + instruction.rtrim() + "\t" + to.trim() + " param" + from + ";\n").str();
     } else if (operands.starts_with("[func_retval0]")) {
       if (!instruction.consume_front("st.param") || instruction.contains(".v"))
         return fail("a routine gives its result in an unknown way");
-      code += ("mov" + instruction + "\tretval0" + operands.split(']').second + "\n").str();
+      code += ("mov" + instruction.rtrim() + "\tretval0" + operands.split(']').second + "\n").str();
     } else {
       code += line;
       code += '\n';
@@ -120,7 +122,7 @@ LogicalResult Expander::expandCall() {
       auto [param, value] = operands.split(']');
       if (!param.consume_front("[param") || param.contains('+'))
         return fail("an argument in an unknown place");
-      out += ("mov" + type + "\tparam" + param + value + "\n").str();
+      out += ("mov" + type.rtrim() + "\tparam" + param + value + "\n").str();
     } else if (rest.consume_front("call")) {
       SmallVector<StringRef> parts;
       rest.split(parts, ',');
@@ -133,7 +135,7 @@ LogicalResult Expander::expandCall() {
       out += "{\n" + found->second + "}\n";
     } else if (rest.consume_front("ld.param") && rest.consume_back(", [retval0];")) {
       auto [type, to] = rest.split('\t');
-      out += ("mov" + type + "\t" + to.trim() + ", retval0;\n").str();
+      out += ("mov" + type.rtrim() + "\t" + to.trim() + ", retval0;\n").str();
     } else {
       out += line;
       out += '\n';
