@@ -48,6 +48,16 @@ private:
     problem = (reason + ": " + line).str();
     return failure();
   }
+  /// `mov`, or what cuts or extends a register of 64 bits as loads and stores of parameters do.
+  static std::string move(StringRef type, StringRef to, StringRef from) {
+    type = type.trim();
+    std::string opcode = "mov" + type.str();
+    if (type.ends_with("32") && from.starts_with("%rd"))
+      opcode = "cvt.u32.u64";
+    else if (type.ends_with("32") && to.starts_with("%rd"))
+      opcode = type == ".s32" ? "cvt.s64.s32" : "cvt.u64.u32";
+    return opcode + "\t" + to.str() + ", " + from.str() + ";\n";
+  }
   LogicalResult readRoutine();
   LogicalResult expandCall();
 
@@ -89,11 +99,11 @@ LogicalResult Expander::readRoutine() {
       if (!instruction.consume_front("ld.param") || !from.consume_back("];") ||
           instruction.contains(".v"))
         return fail("a routine takes its argument in an unknown way");
-      code += ("mov" + instruction.rtrim() + "\t" + to.trim() + " param" + from + ";\n").str();
+      code += move(instruction, to.trim().rtrim(','), ("param" + from).str());
     } else if (operands.starts_with("[func_retval0]")) {
       if (!instruction.consume_front("st.param") || instruction.contains(".v"))
         return fail("a routine gives its result in an unknown way");
-      code += ("mov" + instruction.rtrim() + "\tretval0" + operands.split(']').second + "\n").str();
+      code += move(instruction, "retval0", operands.split("], ").second.rtrim(';'));
     } else {
       code += line;
       code += '\n';
@@ -119,10 +129,10 @@ LogicalResult Expander::expandCall() {
       out += (".reg" + rest + "\n").str();
     } else if (rest.consume_front("st.param")) {
       auto [type, operands] = rest.split('\t');
-      auto [param, value] = operands.split(']');
+      auto [param, value] = operands.split("], ");
       if (!param.consume_front("[param") || param.contains('+'))
         return fail("an argument in an unknown place");
-      out += ("mov" + type.rtrim() + "\tparam" + param + value + "\n").str();
+      out += move(type, ("param" + param).str(), value.rtrim(';'));
     } else if (rest.consume_front("call")) {
       SmallVector<StringRef> parts;
       rest.split(parts, ',');
@@ -135,7 +145,7 @@ LogicalResult Expander::expandCall() {
       out += "{\n" + found->second + "}\n";
     } else if (rest.consume_front("ld.param") && rest.consume_back(", [retval0];")) {
       auto [type, to] = rest.split('\t');
-      out += ("mov" + type.rtrim() + "\t" + to.trim() + ", retval0;\n").str();
+      out += move(type, to.trim(), "retval0");
     } else {
       out += line;
       out += '\n';
