@@ -186,6 +186,11 @@ OP(
       return uint32_t(both >> (by & 31));
     })
 OP(
+    FunnelLeft, static uint32_t apply(uint32_t low, uint32_t high, uint32_t by) {
+      uint64_t both = uint64_t(high) << 32 | low;
+      return uint32_t(both << (by & 31) >> 32);
+    })
+OP(
     Extract,
     template <typename T> static T apply(T a, uint32_t from, uint32_t count) {
       if (from >= 8 * sizeof(T) || count == 0)
@@ -427,6 +432,7 @@ void mk::ptx::addArithmetic(Table &t) {
   t["popc.b64"] = unary<uint32_t, uint64_t, CountOnes>;
   t["clz.b32"] = unary<uint32_t, uint32_t, LeadingZeroes>;
   t["clz.b64"] = unary<uint32_t, uint64_t, LeadingZeroes>;
+  t["shf.l.wrap.b32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, FunnelLeft>;
   t["shf.r.wrap.b32"] =
       ternary<uint32_t, uint32_t, uint32_t, uint32_t, FunnelRight>;
 

@@ -3,6 +3,7 @@
 #include "Mistakes.h"
 
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -10,7 +11,7 @@ using namespace mk::ptx;
 
 namespace {
 
-/// Instructions of a line that are left out together: inline assembly is one.
+/// Instructions that are left out together: those of a line, and all that one wait does.
 struct Site {
   Orders kind = Orders::Nothing;
   uint32_t line = 0;
@@ -68,6 +69,50 @@ uint32_t releaseBehind(const Program &program, uint32_t i) {
   return 0;
 }
 
+bool isAcquiringLoad(const Instr &instr) {
+  return instr.orders == Orders::Acquire && instr.opcode[0] == 'l';
+}
+
+/// The branch behind the load of a wait's first try, which leads to the slow part or past it; 0 if
+/// the load is none.
+uint32_t branchBehind(const Program &program, uint32_t i) {
+  if (!isAcquiringLoad(program.instrs[i]))
+    return 0;
+  for (uint32_t j = i + 1; j < i + 8 && j < program.instrs.size(); ++j) {
+    const Instr &instr = program.instrs[j];
+    if (instr.flow == Flow::Branch)
+      return instr.guard >= 0 ? j : 0;
+  }
+  return 0;
+}
+
+/// A wait's slow part begins with the word that says that the CTA has failed.
+bool beginsSlowPart(const Program &program, uint32_t i) {
+  for (uint32_t j = i; j < i + 4 && j < program.instrs.size(); ++j)
+    if (program.instrs[j].opcode == "ld.volatile.shared.b32")
+      return true;
+  return false;
+}
+
+/// Where a try of a wait reads, if the instruction is one.
+std::optional<uint32_t> addressOfTry(const Instr &instr) {
+  bool isBarrier = instr.orders == Orders::Phase;
+  if (!isBarrier && !isAcquiringLoad(instr))
+    return std::nullopt;
+  const Operand &address = isBarrier ? instr.ops[1] : instr.ops.back();
+  return address.kind == Operand::Reg ? std::optional(address.index) : std::nullopt;
+}
+
+/// The line of an instruction; that of a wait's first try for the others.
+uint32_t lineOf(const Program &program, uint32_t i) {
+  const Instr &instr = program.instrs[i];
+  if (std::optional<uint32_t> address = addressOfTry(instr))
+    for (const Instr &first : program.instrs)
+      if (first.orders == instr.orders && addressOfTry(first) == address)
+        return first.line;
+  return instr.line;
+}
+
 std::vector<Site> sitesOf(const Program &program,
                           const std::vector<uint64_t> &executed) {
   std::vector<Site> sites;
@@ -87,16 +132,11 @@ std::vector<Site> sitesOf(const Program &program,
       add(sites, Orders::Release, program.instrs[release].line, i);
       continue;
     }
-    add(sites, instr.orders, instr.line, i);
-    if (instr.orders != Orders::Acquire || instr.opcode[0] != 'l')
-      continue;
-    for (uint32_t j = i + 1; j < i + 6 && j < program.instrs.size(); ++j)
-      if (program.instrs[j].flow == Flow::Branch &&
-          program.instrs[j].guard >= 0 &&
-          program.instrs[j].line == instr.line) {
-        add(sites, Orders::Signal, instr.line, j);
-        break;
-      }
+    add(sites, instr.orders, lineOf(program, i), i);
+    if (uint32_t branch = branchBehind(program, i))
+      if (beginsSlowPart(program, branch + 1) ||
+          beginsSlowPart(program, program.instrs[branch].target))
+        add(sites, Orders::Signal, instr.line, branch);
   }
   return sites;
 }
@@ -110,7 +150,11 @@ std::shared_ptr<const Program> without(const Program &program,
     // A line may have more than what is left out.
     switch (site.kind == Orders::Signal ? site.kind : instr.orders) {
     case Orders::Signal:
-      instr.guard = -1; // it has come
+      // It has come.
+      if (beginsSlowPart(program, instr.target))
+        instr.flow = Flow::Next, instr.exec = nullptr;
+      else
+        instr.guard = -1;
       break;
     case Orders::Fence:
     case Orders::ProxyFence:

@@ -118,7 +118,8 @@ def ConvertThreadToLLVMPass : Pass<"convert-mk-thread-to-llvm", "::mlir::ModuleO
   let summary = "Turns ops of the thread level into instructions";
   let description = [{
     A kernel becomes a function in the LLVM dialect, whose control flow is `scf` and whose integers
-    are `arith` still; each op of `mk_thread` becomes an instruction or a piece of inline PTX.
+    are `arith` still; each op of `mk_thread` becomes an instruction (an op of NVVM, or inline PTX),
+    or a call of a function that the module gets (lib/Conversion/ThreadToLLVM/Blocks.h).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];

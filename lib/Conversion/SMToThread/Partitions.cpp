@@ -20,6 +20,8 @@ static void awaitArrivals(PartitionBuilder &p, PartitionOp op) {
       continue;
     Channel channel(ring);
     forRange(p, cursor.getDepth(), [&](Value) {
+      // To LLVM a wait is a call, which it takes for short.
+      keepRolled(p);
       auto [stage, phase] = p.cursor(cursor.getResult());
       mk_thread::TakeSlotOp::create(p, /*fills=*/true, channel.place, read(p, stage, p.i32),
                                     read(p, phase, p.i32),

@@ -22,8 +22,7 @@ void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &fra
   addPattern<ParamOp>(patterns, [frame](ParamOp op, Ptx &ptx) -> SmallVector<Value> {
     int64_t offset = op.getOffset();
     if (op.getPinned())
-      return ptx.run("ld.param.b64 $0, [" + frame.params + "+" + std::to_string(offset) + "];",
-                     op.getType(), {}, /*touchesMemory=*/false);
+      return {ptx.loadParam(frame, offset)};
     Value address = addressOf(ptx, frame, static_cast<int32_t>(offset));
     return {LLVM::LoadOp::create(ptx.b, ptx.loc, op.getType(), address, /*alignment=*/0,
                                  /*isVolatile=*/false, /*isNonTemporal=*/false,

@@ -31,9 +31,9 @@ static SmallVector<Value> lowerLoad(LoadOp op, Ptx &ptx) {
   if (!op.getCondition())
     return ptx.run(instruction + std::to_string(words) + "];", op.getResults().getTypes(),
                    op.getAddress());
-  instruction += std::to_string(2 * words) + "];";
-  return ptx.tied(underPredicate(2 * words + 1, op.getInverted(), instruction), op.getOtherwise(),
-                  {op.getAddress(), op.getCondition()});
+  return ptx.tied(
+      "@$" + std::to_string(2 * words + 1) + " " + instruction + std::to_string(2 * words) + "];",
+      op.getOtherwise(), {op.getAddress(), ptx.testWord(op.getCondition(), op.getInverted())});
 }
 
 static SmallVector<Value> lowerStore(StoreOp op, Ptx &ptx) {
@@ -47,8 +47,8 @@ static SmallVector<Value> lowerStore(StoreOp op, Ptx &ptx) {
   instruction += " [$0], " + listOperands(first, words) + ";";
   SmallVector<Value> operands{op.getAddress()};
   if (op.getCondition()) {
-    operands.push_back(op.getCondition());
-    instruction = underPredicate(1, op.getInverted(), instruction);
+    operands.push_back(ptx.testWord(op.getCondition(), op.getInverted()));
+    instruction = "@$1 " + instruction;
   }
   llvm::append_range(operands, op.getWords());
   return ptx.run(instruction, {}, operands);

@@ -13,6 +13,8 @@ std::string mk::thread::listOperands(int64_t first, int64_t count) {
 
 /// The letter of a register of this type in constraints.
 static char getLetter(Type type) {
+  if (type.isInteger(1))
+    return 'b';
   if (type.isF32())
     return 'f';
   if (type.isF64())
@@ -55,6 +57,23 @@ SmallVector<Value> Ptx::run(StringRef text, TypeRange results, ValueRange operan
   if (touchesMemory)
     parts.push_back("~{memory}");
   return makeAsm(*this, text, llvm::join(parts, ","), results, operands, true);
+}
+
+void Ptx::store(StringRef instruction, Value address, int64_t offset, OpFoldResult value,
+                Value predicate) {
+  SmallVector<Value> operands{address};
+  std::string text = (instruction + " [$0+" + Twine(offset) + "], ").str();
+  if (auto number = dyn_cast<Attribute>(value)) {
+    text += std::to_string(cast<IntegerAttr>(number).getInt());
+  } else {
+    text += "$1";
+    operands.push_back(cast<Value>(value));
+  }
+  if (predicate) {
+    text = "@$" + std::to_string(operands.size()) + " " + text;
+    operands.push_back(predicate);
+  }
+  run(text + ";", {}, operands);
 }
 
 Value Ptx::pure(StringRef text, Type result, ValueRange operands) {

@@ -15,7 +15,8 @@
 //   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
 //   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing.
 //
-// A string is one instruction; where that would cost something, it is made in Sequences.
+// A string is one instruction. Where an op takes several, with branches, these are a routine
+// (Blocks.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
@@ -50,8 +51,46 @@ struct Ptx {
   /// told otherwise, touches memory.
   SmallVector<Value> run(StringRef text, TypeRange results, ValueRange operands,
                          bool touchesMemory = true);
+  /// The same with one result, for what LLVM would compute somewhere else.
+  Value get(StringRef text, Type result, ValueRange operands = {}, bool touchesMemory = false) {
+    return run(text, result, operands, touchesMemory)[0];
+  }
+  /// A word of the parameters.
+  Value loadParam(const Frame &frame, int64_t offset, unsigned bits = 64) {
+    return get("ld.param.b" + std::to_string(bits) + " $0, [" + frame.params + "+" +
+                   std::to_string(offset) + "];",
+               b.getIntegerType(bits));
+  }
+  /// One whose place is an argument of a routine.
+  Value loadParam(const Frame &frame, Value offset) {
+    Value params = get("mov.b64 $0, " + frame.params + ";", b.getI64Type());
+    return get("ld.param.b64 $0, [$1];", b.getI64Type(), make<arith::AddIOp>(params, offset));
+  }
+  /// A predicate. There are 7 of them, and LLVM would keep it.
+  Value test(StringRef text, ValueRange operands, bool touchesMemory = false) {
+    return get(text, b.getI1Type(), operands, touchesMemory);
+  }
+  /// Whether a word is other than 0, or is 0.
+  Value testWord(Value word, bool isInverted = false) {
+    return test(isInverted ? "setp.eq.b32 $0, $1, 0;" : "setp.ne.b32 $0, $1, 0;", word);
+  }
+  /// The same in a routine, whose instructions LLVM leaves where they are.
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return make<arith::CmpIOp>(predicate, a, b);
+  }
+  Value isSet(Value word) { return compare(arith::CmpIPredicate::ne, word, number(0)); }
+  /// A store of a word or of a number, under a predicate if there is one.
+  void store(StringRef instruction, Value address, int64_t offset, OpFoldResult value,
+             Value predicate = {});
   /// The same for instructions whose result depends on their operands alone.
   Value pure(StringRef text, Type result, ValueRange operands);
+  /// An op of arith, or a number.
+  template <typename Op, typename... Args> Value make(Args &&...args) {
+    return b.createOrFold<Op>(loc, std::forward<Args>(args)...);
+  }
+  Value number(int64_t value, unsigned bits = 32) {
+    return arith::ConstantIntOp::create(b, loc, value, bits);
+  }
   /// An op of NVVM that serves, without results.
   template <typename Op, typename... Args> SmallVector<Value> upstream(Args &&...args) {
     Op::create(b, loc, std::forward<Args>(args)...);
@@ -61,9 +100,6 @@ struct Ptx {
   /// these may move across it.
   SmallVector<Value> tied(StringRef text, ValueRange values, ValueRange others = {});
 };
-
-/// An instruction under the predicate that operand `number` is other than 0, or is 0.
-std::string underPredicate(int64_t number, bool isInverted, const std::string &instruction);
 
 /// "{$2, $3}", or "$2": operands from `first` on.
 std::string listOperands(int64_t first, int64_t count);

@@ -1,7 +1,7 @@
 //===- ThreadToLLVM.cpp - From the thread level to LLVM -------------------===//
 //
-// Each op of the thread level becomes an instruction, or one piece of PTX; what surrounds them
-// (arith, scf) is left to upstream conversions. Patterns keep no state.
+// Each op of the thread level becomes an instruction, or a call of a routine (Blocks.h); what
+// surrounds them (arith, scf) is left to upstream conversions. Patterns keep no state.
 //
 //===----------------------------------------------------------------------===//
 #include "Ptx.h"

@@ -1,6 +1,7 @@
 //===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
 #include "Convergent.h"
 #include "Emit.h"
+#include "Routines.h"
 #include "mkernel/Target/Common.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/LLVMContext.h"
@@ -63,8 +64,14 @@ translate(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &cont
       op.setLoopAnnotationAttr(loop);
   });
   // A thread has no vectors.
-  return mk::translateModule(module, machine, context, llvm::OptimizationLevel::O3,
-                             /*vectorizes=*/false, mk::markConvergent);
+  auto translated = mk::translateModule(module, machine, context, llvm::OptimizationLevel::O3,
+                                        /*vectorizes=*/false, [](llvm::Module &device) {
+                                          mk::markConvergent(device);
+                                          mk::hideRoutines(device);
+                                        });
+  if (succeeded(translated))
+    mk::showRoutines(**translated);
+  return translated;
 }
 
 FailureOr<std::unique_ptr<llvm::Module>> mk::translateDeviceModule(ModuleOp module,
@@ -93,5 +100,10 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
   if (!problems.empty())
     return module.emitError("LLVM cannot generate code for sm_90a: ")
            << problems << ": run it with --target=host, and report this as a bug";
-  return std::string(text.begin(), text.end());
+  FailureOr<std::string> expanded =
+      mk::expandRoutines(StringRef(text.data(), text.size()), problems);
+  if (failed(expanded))
+    return module.emitError("LLVM gives PTX that is not understood: ")
+           << problems << "; report this as a bug";
+  return expanded;
 }

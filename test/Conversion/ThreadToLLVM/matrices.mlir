@@ -2,6 +2,22 @@
 
 // Products, what orders them, and single instructions.
 
+// A division is a routine: one of 32 bits where both fit.
+// CHECK-LABEL: llvm.func weak @mk_divide(
+// CHECK: arith.ori
+// CHECK: %[[LARGE:.*]] = nvvm.vote.sync  any
+// CHECK: llvm.cond_br %[[LARGE]], ^[[BITS:bb.*]], ^
+// CHECK: "div.u32 $0, $1, $2;"
+// CHECK: llvm.br ^[[END:.*]](%
+// CHECK: ^[[BITS]]:
+// CHECK: "clz.b64 $0, $1;"
+// CHECK: llvm.br ^[[NEXT:.*]](%
+// CHECK: ^[[NEXT]](
+// CHECK: nvvm.vote.sync  all
+// CHECK: arith.select
+// CHECK: llvm.br ^[[NEXT]](%{{.*}}) {loop_annotation = #{{.*}}}
+// CHECK: ^[[END]](
+
 // CHECK-LABEL: llvm.func @matrices
 mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
@@ -11,18 +27,23 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %t = mk_thread.thread_id
   %some = arith.cmpi eq, %t, %s : i32
   // Without an accumulator nothing is tied, and scale-d is 0. Offsets are added to descriptors.
-  // CHECK: "{ .reg .b64 da; add.u64 da, $4, 2; .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, da, $5, p, 1, 1, 0, 1; }", "=f,=f,=f,=f,l,l"
+  // CHECK: %[[LEFT:.*]] = llvm.inline_asm {{.*}} "add.u64 $0, $1, 2;", "=l,l"
+  // CHECK: %[[SCALE:.*]] = llvm.inline_asm {{.*}} "setp.ne.b32 $0, $1, 0;", "=b,r" %c0_i32
+  // CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $4, $5, $6, 1, 1, 0, 1;", "=f,=f,=f,=f,l,l,b" %[[LEFT]], %{{.*}}, %[[SCALE]] :
   %x:4 = mk_thread.wgmma n(8) k(16) "bf16" * "bf16" left(%g : i64) + 2 right(%g) + 0 transposed
       -> f32, f32, f32, f32
   // The accumulator is tied; a left operand in registers has no bit that transposes it.
-  // CHECK: "{ .reg .b64 db; add.u64 db, $12, 4; .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, db, p, 1, 1, 0; }", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l"
+  // CHECK: "add.u64 $0, $1, 4;", "=l,l"
+  // CHECK: "setp.ne.b32 $0, $1, 0;", "=b,r" %c1_i32
+  // CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, $13, 1, 1, 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,b"
   %y:4 = mk_thread.wgmma n(8) k(16) "f16" * "f16" left(%s, %s, %s, %s : i32, i32, i32, i32) + 0
       right(%g) + 4 acc(%x#0, %x#1, %x#2, %x#3 : f32, f32, f32, f32) -> f32, f32, f32, f32
   // Whether it counts, at run time. Types of 8 and 32 bits have no such bits at all.
   // CHECK: %[[COUNTS:.*]] = arith.extui %
   // CHECK-SAME: : i1 to i32
-  // CHECK: setp.ne.b32 p, $10, 0; wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {$0, $1, $2, $3}, $8, $9, p, 1, 1; }", "=f,=f,=f,=f,0,1,2,3,l,l,r"
-  // CHECK-SAME: %[[COUNTS]] :
+  // CHECK: %[[SCALE:.*]] = llvm.inline_asm {{.*}} "setp.ne.b32 $0, $1, 0;", "=b,r" %[[COUNTS]] :
+  // CHECK: "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {$0, $1, $2, $3}, $8, $9, $10, 1, 1;", "=f,=f,=f,=f,0,1,2,3,l,l,b"
+  // CHECK-SAME: %[[SCALE]] :
   %z:4 = mk_thread.wgmma n(8) k(32) "e4m3" * "e5m2" left(%g : i64) + 0
       right(%g) + 0 acc(%y#0, %y#1, %y#2, %y#3 : f32, f32, f32, f32) accumulate(%some)
       -> f32, f32, f32, f32
@@ -59,9 +80,6 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %bits = mk_thread.to_fp8 f8E5M2 %u#0, %f
   // CHECK: "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h"
   %halves = mk_thread.from_fp8 f8E4M3FN %bits
-  // One 32-bit division where both fit.
-  // CHECK: or.b64 bits, $1, $2; shr.u64 bits, bits, 32; setp.ne.u64 p, bits, 0; vote.sync.any.pred p, p, 0xffffffff; @p bra LARGE;
-  // CHECK-SAME: div.u32 low, low, by; cvt.u64.u32 $0, low; bra DONE; LARGE:
-  // CHECK-SAME: DONE: }", "=l,l,l"
+  // CHECK: llvm.call @mk_divide(
   %q = mk_thread.divide %g, %g
 }

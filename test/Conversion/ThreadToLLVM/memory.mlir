@@ -27,19 +27,23 @@ mk_thread.kernel @memory threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,r,~{memory}"
   %2:4 = mk_thread.load %s, 16 : i32 -> i32, i32, i32, i32
   // What there was is tied to the results.
-  // CHECK: setp.ne.b32 p, $5, 0; @p ld.global.v2.b32 {$0, $1}, [$4]; }", "=r,=r,0,1,l,r"
+  // CHECK: "setp.ne.b32 $0, $1, 0;", "=b,r"
+  // CHECK: "@$5 ld.global.v2.b32 {$0, $1}, [$4];", "=r,=r,0,1,l,b"
   %3:2 = mk_thread.load %g, 8 if %w else (%w, %w : i32, i32) : i64 -> i32, i32
-  // CHECK: setp.eq.b32 p, $3, 0; @p ld.global.b16 $0, [$2]; }", "=h,0,l,r"
+  // CHECK: "setp.eq.b32 $0, $1, 0;", "=b,r"
+  // CHECK: "@$3 ld.global.b16 $0, [$2];", "=h,0,l,b"
   %4 = mk_thread.load %g, 2 if not %w else (%h : i16) : i64 -> i16
   // CHECK: "st.shared.b8 [$0], $1;", "r,h,~{memory}"
   mk_thread.store %h : i16 to %s : i32 bytes(1)
-  // CHECK: setp.ne.b32 p, $1, 0; @p st.global.v2.b32 [$0], {$2, $3}; }", "l,r,r,r,~{memory}"
+  // CHECK: "setp.ne.b32 $0, $1, 0;", "=b,r"
+  // CHECK: "@$1 st.global.v2.b32 [$0], {$2, $3};", "l,b,r,r,~{memory}"
   mk_thread.store %w, %w : i32, i32 to %g : i64 bytes(8) if %w
-  // CHECK: setp.eq.b32 p, $1, 0; @p st.global.b64 [$0], $2; }", "l,r,l,~{memory}"
+  // CHECK: "setp.eq.b32 $0, $1, 0;", "=b,r"
+  // CHECK: "@$1 st.global.b64 [$0], $2;", "l,b,l,~{memory}"
   mk_thread.store %g : i64 to %g : i64 bytes(8) if not %w
   // CHECK: "red.relaxed.gpu.global.add.f32 [$0], $1;", "l,f,~{memory}"
   mk_thread.store %f : f32 to %g : i64 bytes(4) add(f32, gpu)
-  // CHECK: @p red.relaxed.sys.global.add.noftz.bf16 [$0], $2; }", "l,r,h,~{memory}"
+  // CHECK: "@$1 red.relaxed.sys.global.add.noftz.bf16 [$0], $2;", "l,b,h,~{memory}"
   mk_thread.store %h : i16 to %g : i64 bytes(2) if %w add(bf16, sys)
 
   // Order and scope as they are given.

@@ -28,9 +28,13 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync %c, 256
   // CHECK: "bar.arrive $0, 256;", "r,~{memory}"
   mk_thread.arrive %c, 256
-  // CHECK: setp.ne.b32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, 256, p; selp.b32 $0, 1, 0, p; }", "=r,r,r,~{memory}"
+  // CHECK: %[[IN:.*]] = llvm.inline_asm {{.*}} "setp.ne.b32 $0, $1, 0;", "=b,r"
+  // CHECK: %[[OUT:.*]] = llvm.inline_asm {{.*}} "barrier.cta.red.or.aligned.pred $0, $1, 256, $2;", "=b,r,b,~{memory}" %{{.*}}, %[[IN]] :
+  // CHECK: "selp.b32 $0, 1, 0, $1;", "=r,b" %[[OUT]] :
   %any = mk_thread.sync_or %c, 256, %b
-  // CHECK: setp.ne.b32 p, $1, 0; vote.sync.any.pred p, p, 0xffffffff; selp.b32 $0, 1, 0, p; }", "=r,r,~{memory}"
+  // CHECK: %[[IN:.*]] = llvm.inline_asm {{.*}} "setp.ne.b32 $0, $1, 0;", "=b,r"
+  // CHECK: %[[OUT:.*]] = llvm.inline_asm {{.*}} "vote.sync.any.pred $0, $1, 0xffffffff;", "=b,b,~{memory}" %[[IN]] :
+  // CHECK: "selp.b32 $0, 1, 0, $1;", "=r,b" %[[OUT]] :
   %some = mk_thread.any %any
   // CHECK: "bar.sync 0;", "~{memory}"
   mk_thread.sync_cta
