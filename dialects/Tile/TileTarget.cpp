@@ -161,7 +161,8 @@ LogicalResult ThresholdsAttr::verify(
     int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
     int64_t busySlots, int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
     int64_t slicedParts, int64_t guardedElements, int64_t reduceChains, int64_t loadedElements,
-    int64_t groupedElements, int64_t reloadedElements, int64_t postedRows, int64_t postedSpread) {
+    int64_t groupedElements, int64_t reloadedElements, int64_t exchangedElements, int64_t postedRows,
+    int64_t postedSpread) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -175,7 +176,8 @@ LogicalResult ThresholdsAttr::verify(
                              {"sliced_parts", slicedParts},
                              {"guarded_elements", guardedElements},
                              {"reduce_chains", reduceChains},
-                             {"reloaded_elements", reloadedElements}})))
+                             {"reloaded_elements", reloadedElements},
+                             {"exchanged_elements", exchangedElements}})))
     return failure();
   // They divide the rows of an accumulator's block, and are whole periods of the swizzle.
   if (postedRows < 8 || postedRows > 64 || !llvm::isPowerOf2_64(postedRows))

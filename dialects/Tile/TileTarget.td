@@ -130,7 +130,9 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,
     which hide the latency of one. It loads `loaded_elements` at a time where each may take an
     address, `grouped_elements` where few are needed, and as it stores them. It reloads up to
-    `reloaded_elements` of a tile in scratch at once, of larger ones those that are used next.
+    `reloaded_elements` of a tile in scratch at once, of larger ones those that are used next. Of
+    tiles of up to `exchanged_elements` four threads load 16 bytes each, and exchange them; beside
+    larger ones the exchange has no registers.
 
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
@@ -138,6 +140,7 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                    busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8,
                    sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
                    loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
+                   exchanged_elements = 128,
                    posted_rows = 32, posted_spread = 37500>
     ```
   }];
@@ -148,7 +151,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$item_parts, "int64_t":$sliced_parts,
                         "int64_t":$guarded_elements, "int64_t":$reduce_chains,
                         "int64_t":$loaded_elements, "int64_t":$grouped_elements,
-                        "int64_t":$reloaded_elements, "int64_t":$posted_rows,
+                        "int64_t":$reloaded_elements, "int64_t":$exchanged_elements,
+                        "int64_t":$posted_rows,
                         "int64_t":$posted_spread);
 }
 

@@ -38,9 +38,6 @@ struct SpillPlace {
 };
 } // namespace
 
-/// Elements of a thread; beside larger tiles the exchange has no registers.
-static constexpr int64_t kWideElements = 128;
-
 static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensorType tile,
                          ValueRange at, ValueRange valid, bool runs, bool quads) {
   SmallVector<Value> offsets = p.scalars(at);
@@ -69,7 +66,8 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   ok = and_(p, ok, eq(p, access.strides.back(), size));
   ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
   access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
-  if (quads && getNumElements(tile) <= kWideElements && !mk_thread::getQuadBlocks(tile).empty())
+  if (quads && getNumElements(tile) <= p.info.getThresholds().getExchangedElements() &&
+      !mk_thread::getQuadBlocks(tile).empty())
     access.wide = and_(p, access.together, beginAt(getSm(p.info.getKernel()).getAccess()));
   return access;
 }

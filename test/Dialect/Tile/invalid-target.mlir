@@ -123,12 +123,12 @@ module attributes {x = #mk.tensor_maps<count = 1, rank = 1, box = 256>} {}
 // -----
 
 // expected-error @+1 {{thresholds with small_slot = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{rings of up to 65 slots: it is a number from 2 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
@@ -141,7 +141,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange =
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -154,7 +154,7 @@ module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -167,7 +167,7 @@ module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -180,7 +180,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -193,7 +193,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, clustered = -1>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>, clustered = -1>} {}
 
 // -----
 
@@ -206,7 +206,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, cluster_limit = 2>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>, cluster_limit = 2>} {}
 
 // -----
 
@@ -219,7 +219,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -229,7 +229,7 @@ module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26
 // -----
 
 // expected-error @+1 {{puts through 1 slots of 100 bytes: at least 2, of a multiple of 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
@@ -242,7 +242,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
@@ -255,82 +255,87 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with busy_slots = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 0, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 0, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with parts_ahead = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 0, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 0, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with item_parts = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 0, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 0, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with sliced_parts = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 0, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 0, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with guarded_elements = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 0, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 0, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with reduce_chains = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 0, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 0, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with reloaded_elements = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 0, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 0, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with exchanged_elements = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 0, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 0, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 0, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 0, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 3, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 3, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 3, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 18, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 18, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 18, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{pieces of 24 posted rows: it is 8, 16, 32 or 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 24, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 24, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{posted tiles spread over 1000001 nanoseconds: it is between 0 and 1000000}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 1000001>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 1000001>} {}
 
 // -----
 
 // expected-error @+1 {{pieces of 128 posted rows: it is 8, 16, 32 or 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 128, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 128, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{groups of 8 elements: it is a positive multiple of 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 8, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 8, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
 // expected-error @+1 {{groups of 40 elements: it is a positive multiple of 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 40, reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 40, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>} {}
 
 // -----
 
