@@ -161,8 +161,8 @@ LogicalResult ThresholdsAttr::verify(
     int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
     int64_t busySlots, int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
     int64_t slicedParts, int64_t guardedElements, int64_t reduceChains, int64_t loadedElements,
-    int64_t groupedElements, int64_t reloadedElements, int64_t exchangedElements, int64_t postedRows,
-    int64_t postedSpread) {
+    int64_t groupedElements, int64_t reloadedElements, int64_t exchangedElements,
+    int64_t postedRows, int64_t postedSpread) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
