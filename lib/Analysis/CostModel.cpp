@@ -194,7 +194,8 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
 }
 
 Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
-  double products = 0, cluster = 1;
+  double products = 0;
+  int64_t cluster = 1;
   Time time;
   llvm::DenseMap<StringAttr, Time> roles;
   for (const LoopWork &loop : work.loops) {
@@ -202,7 +203,7 @@ Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
     Time &role = roles[loop.role];
     role = {role.ns + part.ns, longer(role, part).bound};
     time = longer(time, role);
-    cluster = std::max<double>(cluster, loop.cluster);
+    cluster = std::max(cluster, loop.cluster);
     for (const ItemWork &item : loop.samples)
       products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
   }
