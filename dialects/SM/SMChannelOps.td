@@ -26,7 +26,7 @@ def MkSM_AcquireOp : MkSM_EffectOp<"acquire", [MkSM_InProducer, MkSM_HasPlace, M
 def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegments]> {
   let summary = "copies a tile from memory into a slot, asynchronously";
   let description = [{
-    Source, offsets, `valid` and `pad` are those of `mk.load`; the tile is number
+    Source, offsets, `valid`, `pad` and `once` are those of `mk.load`; the tile is number
     `index` of the slot. A later `commit` of the slot covers it.
 
     With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
@@ -49,9 +49,9 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
                        DefaultValuedAttr<I64Attr, "1">:$shared, DefaultValuedAttr<I64Attr, "1">:$stride,
-                       Optional<MkSM_CursorType>:$padding);
+                       Optional<MkSM_CursorType>:$padding, UnitAttr:$once);
   let assemblyFormat = [{
-    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
+    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)?
     `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;

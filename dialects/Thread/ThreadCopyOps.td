@@ -19,18 +19,19 @@ def MkThread_CopyTensorOp : MkThread_EffectOp<"copy_tensor", [AttrSizedOperandSe
   let description = [{
     Coordinates, outermost first, are in elements; what lies outside of the tensor is 0. The bytes
     are counted by the barrier. With `ctas`, a bit for each, they come to the same place of each of these
-    CTAs of the cluster, and are counted by its barrier there.
+    CTAs of the cluster, and are counted by its barrier there. With `once` the L2 cache gives the box up
+    before anything else.
 
     ```mlir
-    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full : !llvm.ptr
+    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full once : !llvm.ptr
     mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full ctas(%bits) : !llvm.ptr
     ```
   }];
   let arguments = (ins MkThread_Map:$map, Variadic<I32>:$coordinates, MkThread_Shared:$dest,
-                       MkThread_Shared:$barrier, Optional<I16>:$ctas);
+                       MkThread_Shared:$barrier, Optional<I16>:$ctas, UnitAttr:$once);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `to` $dest `counted` `by` $barrier (`ctas` `(` $ctas^ `)`)?
-    attr-dict `:` type($map)
+    (`once` $once^)? attr-dict `:` type($map)
   }];
   let hasVerifier = 1;
 }

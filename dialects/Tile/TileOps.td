@@ -20,7 +20,8 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     others. Each element outside the buffer, before it (offsets may be negative) or behind it,
     or beyond `valid` elements from the offsets (a number for each tile
     dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
-    snapshot: later writes do not change it.
+    snapshot: later writes do not change it. With `once` no other item of the launch reads
+    any of it (`mk-mark-single-reads`), and GPUs do not keep it in their L2 cache.
 
     ```mlir
     %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
@@ -28,11 +29,11 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$offsets,
-                       Variadic<Index>:$valid, Optional<AnyType>:$pad);
+                       Variadic<Index>:$valid, Optional<AnyType>:$pad, UnitAttr:$once);
   let results = (outs Mk_Tile:$tile);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    attr-dict `:` qualified(type($source)) `->` type($tile)
+    (`once` $once^)? attr-dict `:` qualified(type($source)) `->` type($tile)
   }];
   let hasVerifier = 1;
 }

@@ -59,6 +59,7 @@ void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   if (options.grid)
     assign.grid = options.grid;
   pm.addPass(createAssignCtasPass(assign));
+  pm.addPass(createMarkSingleReadsPass()); // while loops over items are there
   pm.addPass(createExpandStreamKPass());
   pm.addPass(createInlineCallsPass());
   if (options.verify) {

@@ -187,11 +187,20 @@ MapBox boxNamed(Warp &warp, uint32_t lane, const Operand *ops, uint32_t rank, bo
   return box;
 }
 
+/// What stands for a policy of the L2 cache here: where things are kept makes no difference.
+constexpr uint64_t kPolicy = 0x90110CE;
+
+void makePolicy(Warp &warp, const Instr &instr, uint32_t lanes) {
+  forLanes(lanes, [&](uint32_t lane) { warp.set(instr.ops[instr.b - 1], lane, kPolicy); });
+}
+
 void tensorLoad(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t rank = instr.code[0];
   bool multicasts = instr.code[1];
   forLanes(lanes, [&](uint32_t lane) {
+    if (instr.code[2] && warp.value(ops[3 + rank + multicasts], lane) != kPolicy)
+      throw Error("hints at a policy that no createpolicy made");
     uint32_t to = uint32_t(warp.address(ops[0], lane));
     MapBox box = boxNamed(warp, lane, ops + 1, rank, /*stores=*/false);
     uint32_t barrier = uint32_t(warp.address(ops[2 + rank], lane));
@@ -453,8 +462,18 @@ bool mk::ptx::decodeCopy(Instr &instr) {
     return op.substr(prefix + 2); // behind "2d"
   };
   std::string rest;
+  if (op == "createpolicy.fractional.L2::evict_first.b64") {
+    instr.exec = makePolicy;
+    return true;
+  }
   if (startsWith(op, "cp.async.bulk.tensor.")) {
     rest = rankIn(21);
+    const std::string hint = ".L2::cache_hint";
+    if (size_t at = rest.rfind(hint);
+        at != std::string::npos && at + hint.size() == rest.size()) {
+      instr.code[2] = 1;
+      rest.resize(at);
+    }
     if (rest == load || rest == std::string(load) + ".multicast::cluster") {
       instr.exec = tensorLoad;
       instr.code[1] = contains(rest, "multicast");

@@ -144,6 +144,21 @@ def MarkInnerStoresPass : Pass<"mk-mark-inner-stores", "::mlir::ModuleOp"> {
   }];
 }
 
+def MarkSingleReadsPass : Pass<"mk-mark-single-reads", "::mlir::ModuleOp"> {
+  let summary = "Marks loads of what is read once in a launch";
+  let description = [{
+    A load of an input gets `once` where no other op takes the input, and each loop around the load that has more than one
+    iteration moves the tile on: its index is an offset, alone or with factors and other terms. As the weights of a product
+    whose rows are one tile:
+
+    ```mlir
+    mk.foreach (%m, %n) in (%one, %column_tiles) {
+      %y = mk.load %b[%column, %k] once : memref<?x?xbf16> -> tensor<256x64xbf16>
+    }
+    ```
+  }];
+}
+
 def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
   let summary = "Turns ranks, coordinates and sizes of the mesh into arithmetic";
   let description = [{

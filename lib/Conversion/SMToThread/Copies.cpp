@@ -53,7 +53,7 @@ static std::array<Value, 4> findExisting(PartitionBuilder &p, const TileCopy &co
 }
 
 static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, Value barrier,
-                         ShareGroup group) {
+                         ShareGroup group, bool once) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
   bool isShared = group.size > 1;
@@ -62,7 +62,7 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
                                 copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
                                 isShared ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
                                 isShared ? p.getI64IntegerAttr(group.size) : IntegerAttr(),
-                                group.stride);
+                                group.stride, once);
 }
 
 static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
@@ -176,12 +176,12 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   }
   auto fetch = [&, map = map, usable = usable](Value barrier, ShareGroup group) {
     if (!p.info.byThreads)
-      copyByEngine(p, copy, map, barrier, group);
+      copyByEngine(p, copy, map, barrier, group, op.getOnce());
     else if (!map)
       copyByThreads(p, copy, barrier);
     else
       ifThenElse(
-          p, usable, [&] { copyByEngine(p, copy, map, barrier, group); },
+          p, usable, [&] { copyByEngine(p, copy, map, barrier, group, op.getOnce()); },
           [&] { copyByThreads(p, copy, barrier); });
   };
   Value cut = isCut(p, op, copy);

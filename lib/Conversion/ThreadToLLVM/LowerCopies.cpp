@@ -20,11 +20,17 @@ static SmallVector<Value> lowerCopyTensor(CopyTensorOp op, Ptx &ptx) {
   SmallVector<Value> operands{op.getDest(), op.getMap(), op.getBarrier()};
   std::string text = "cp.async.bulk.tensor." + std::to_string(op.getCoordinates().size()) +
                      "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
-                     (op.getCtas() ? ".multicast::cluster" : "") + " [$0], [$1, " +
+                     (op.getCtas() ? ".multicast::cluster" : "") +
+                     (op.getOnce() ? ".L2::cache_hint" : "") + " [$0], [$1, " +
                      listCoordinates(op.getCoordinates(), 3, operands) + "], [$2]";
   if (op.getCtas()) {
     text += ", $" + std::to_string(operands.size());
     operands.push_back(op.getCtas());
+  }
+  if (op.getOnce()) {
+    text += ", $" + std::to_string(operands.size());
+    operands.push_back(
+        ptx.pure("createpolicy.fractional.L2::evict_first.b64 $0;", ptx.b.getI64Type(), {}));
   }
   return ptx.run(text + ";", {}, operands);
 }

@@ -35,7 +35,7 @@ private:
     CopyOp::create(b, loc, get(load.getSource()), getAll(load.getOffsets()),
                    getAll(load.getValid()), pad, slots[staged.site], staged.index, /*shared=*/1,
                    /*stride=*/1,
-                   /*padding=*/Value());
+                   /*padding=*/Value(), load.getOnce());
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);
   }

@@ -30,7 +30,7 @@ static void copyTile(CopyTileOp op, Emitter &e) {
         at.back() = add(e, at.back(), chunk * op.getBoxColumns());
         at.end()[-2] = add(e, at.end()[-2], row);
         CopyTensorOp::create(e, op.getMap(), at, add(e, to, (chunk * rows + row) * chunkBytes),
-                             op.getBarrier(), ctas);
+                             op.getBarrier(), ctas, op.getOnce());
       }
   });
 }

@@ -19,6 +19,11 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3}], [$2], $4;", "r,l,r,r,h,~{memory}"
   %ctas = arith.constant 3 : i16
   mk_thread.copy_tensor %g[%row] to %s counted by %s ctas(%ctas) : i64
+  // CHECK: %[[FIRST:.*]] = llvm.inline_asm asm_dialect = att "createpolicy.fractional.L2::evict_first.b64 $0;", "=l"
+  // CHECK: "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [$0], [$1, {$3}], [$2], $4;", "r,l,r,r,l,~{memory}" %{{.*}}, %[[FIRST]] :
+  mk_thread.copy_tensor %g[%row] to %s counted by %s once : i64
+  // CHECK: "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [$0], [$1, {$3}], [$2], $4, $5;", "r,l,r,r,h,l,~{memory}"
+  mk_thread.copy_tensor %g[%row] to %s counted by %s ctas(%ctas) once : i64
   // CHECK: "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$2, $3}], [$1];", "l,r,r,r,~{memory}" %[[MAP]], %[[S]], %[[C]], %[[R]] :
   mk_thread.store_tensor %s to %map[%row, %column] : !llvm.ptr
   // CHECK: "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [$0, {$2, $3, $4}], [$1];"

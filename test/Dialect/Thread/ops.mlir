@@ -160,6 +160,8 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   %ctas = arith.constant 3 : i16
   // CHECK: mk_thread.copy_tensor %[[G]][%[[S]]] to %[[S]] counted by %[[S]] ctas(%[[CTAS]]) : i64
   mk_thread.copy_tensor %g[%s] to %s counted by %s ctas(%ctas) : i64
+  // CHECK: mk_thread.copy_tensor {{.*}} counted by %[[S]] once : i64
+  mk_thread.copy_tensor %g[%s] to %s counted by %s once : i64
   // CHECK: mk_thread.store_tensor %[[S]] to %[[MAP]][%[[S]], %[[S]]] : !llvm.ptr
   mk_thread.store_tensor %s to %map[%s, %s] : !llvm.ptr
   // CHECK: mk_thread.store_tensor %[[S]] to %[[G]][%[[S]]] add : i64
@@ -417,6 +419,8 @@ mk_thread.kernel @engine threads(384) cluster(8) params(512) shared(4096)
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
   // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2 stride 4) : i64
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2 stride 4) : i64
+  // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2) once : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) once : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32

@@ -54,3 +54,14 @@ mk_thread.kernel @column threads(384) cluster(8) params(512) shared(4096)
   // CHECK-NOT: mk_thread.copy_tensor
   mk_thread.copy_tile %g at(%g, %g) of 128 x 1 box 64 x 64 to %w counted by %w shared(%w of 2 stride 4) : i64
 }
+
+// What nobody reads again: all boxes.
+// CHECK-LABEL: mk_thread.kernel @once
+mk_thread.kernel @once threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // CHECK-COUNT-4: mk_thread.copy_tensor {{.*}} once : i64
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w once : i64
+}

@@ -1,0 +1,68 @@
+//===- MarkSingleReads.cpp - Loads of what is read once in a launch -------===//
+//
+// An L2 cache is of no use to what nobody reads again, and keeps what others share for longer
+// without it. Here, where loops are what the author wrote.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/Evaluate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// Whether an index is a term of `offset`, maybe with a factor: another number of it is another
+/// place.
+static bool isTerm(BlockArgument index, Value offset) {
+  if (offset == index)
+    return true;
+  Operation *op = offset.getDefiningOp();
+  return isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return isTerm(index, operand); });
+}
+
+/// Whether each iteration of a loop around the load reads another tile.
+static bool movesOn(LoadOp load, BlockArgument index) {
+  return llvm::any_of(load.getOffsets(), [&](Value offset) { return isTerm(index, offset); });
+}
+
+static bool movesOn(LoadOp load, ForeachOp loop) {
+  return llvm::all_of(llvm::zip(loop.getBounds(), loop.getBody().getArguments()), [&](auto pair) {
+    auto [bound, index] = pair;
+    std::optional<int64_t> count = evaluateIndex(bound);
+    return (count && *count <= 1) || movesOn(load, index);
+  });
+}
+
+/// The same for any op around the load: what is visited in another way may come again.
+static bool movesOn(LoadOp load, Operation *around) {
+  if (auto loop = dyn_cast<ForeachOp>(around))
+    return movesOn(load, loop);
+  if (auto fold = dyn_cast<FoldOp>(around))
+    return movesOn(load, fold.getBody().getArgument(0));
+  if (auto loop = dyn_cast<scf::ForOp>(around))
+    return movesOn(load, cast<BlockArgument>(loop.getInductionVar()));
+  return isa<scf::IfOp>(around);
+}
+
+void mk::markSingleReads(LoadOp load) {
+  auto arg = dyn_cast<BlockArgument>(load.getSource());
+  KernelOp kernel = getKernel(load);
+  TargetAttr target = findTarget(load);
+  auto isOther = [&](Operation *user) { return user != load && !isa<memref::DimOp>(user); };
+  if (!arg || !kernel || (target && !target.getSm()) || llvm::any_of(arg.getUsers(), isOther) ||
+      kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) != ArgKind::In)
+    return;
+  // Without a loop that deals out items all CTAs of the role do the same.
+  bool isDealtOut = false;
+  Operation *around = load->getParentOp();
+  for (; !isa<RoleOp, KernelOp>(around); around = around->getParentOp()) {
+    if (!movesOn(load, around))
+      return;
+    isDealtOut |= isa<ForeachOp>(around);
+  }
+  load.setOnce(isDealtOut);
+}
