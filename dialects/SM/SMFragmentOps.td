@@ -9,16 +9,19 @@ def MkSM_DeferOp : MkSM_Op<"defer", [Pure, SameOperandsAndResultType]> {
   let description = [{
     The tile as it is. The op that makes `source`, an elementwise op, a transposition within threads, a broadcast or a load, is done
     for each element by the op that takes it, so that the tile is never whole in registers. Nothing else
-    takes `source`, and what takes the result stands in the same block. A load waits only past ops that do not write.
+    takes `source`, and what takes the result stands in the same block. A load waits only past ops that do not write, one of
+    an input past any. So many elements of each thread as `ahead` says are loaded here (mk-sm-hoist-loads).
 
     ```mlir
     %t = arith.truncf %x : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>> to tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
     %d = mk_sm.defer %t : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
+    %e = mk_sm.defer %r ahead(32) : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
     ```
   }];
-  let arguments = (ins MkSM_Fragment:$source);
+  let arguments = (ins MkSM_Fragment:$source,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$ahead);
   let results = (outs MkSM_Fragment:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let assemblyFormat = "$source (`ahead` `(` $ahead^ `)`)? attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
 def MkSM_MaterializeOp : MkSM_Op<"materialize", [Pure, SameOperandsAndResultType]> {

@@ -59,6 +59,15 @@ static Operation *findLastUser(Operation *op, llvm::SmallPtrSetImpl<Operation *>
   return last;
 }
 
+/// Whether no kernel writes what a load reads.
+static bool readsInput(Operation *op) {
+  auto load = dyn_cast<mk::LoadOp>(op);
+  auto arg = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
+  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
+  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In;
+}
+
 /// Whether nothing that may write stands between a load and the ops that take its elements.
 static LogicalResult verifyMayWait(DeferOp op, Operation *load, Operation *last) {
   for (Operation *between = load->getNextNode(); between && between->isBeforeInBlock(last);
@@ -95,7 +104,15 @@ LogicalResult DeferOp::verify() {
   if (!last)
     return emitOpError() << "defers a tile to an op in another block, which may run more often: "
                             "leave it out, or take the tile in the same block";
-  return isa<mk::LoadOp, ReloadOp>(source) ? verifyMayWait(*this, source, last) : success();
+  if (getAhead() && !isa<mk::LoadOp>(source))
+    return emitOpError() << "loads " << getAhead() << " elements ahead, but defers no load: leave "
+                            "'ahead' out";
+  if (int64_t elements = getNumElements(getType()); int64_t(getAhead()) > elements)
+    return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "
+                         << elements << ": give it no more";
+  return isa<mk::LoadOp, ReloadOp>(source) && !readsInput(source)
+             ? verifyMayWait(*this, source, last)
+             : success();
 }
 
 LogicalResult MaterializeOp::verify() {

@@ -42,7 +42,12 @@ void sm::populateFragmentLowerings(LoweringTable &table) {
   table.add(
       lowerMask, lowerRescale,
       // What they say the ops say that make the tile, and take it (setFragment, StoreFragmentOp).
-      [](DeferOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getSource())); },
+      [](DeferOp op, PartitionBuilder &p) {
+        p.set(op, p.scalar(op.getSource()));
+        if (auto ahead = int32_t(op.getAhead()))
+          mk_thread::LoadAheadOp::create(p, llvm::to_vector(llvm::seq<int32_t>(0, ahead)),
+                                         p.scalar(op.getSource()));
+      },
       [](MaterializeOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getSource())); },
       [](ReadOp op, PartitionBuilder &p) {
         auto type = cast<RankedTensorType>(op.getFragment().getType());

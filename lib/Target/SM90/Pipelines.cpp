@@ -64,6 +64,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createShareCopiesPass());
   pm.addPass(createSizeRingsPass());
   pm.addPass(mk_sm::createDeferElementsPass());
+  pm.addPass(mk_sm::createHoistLoadsPass());
   pm.addPass(mk_sm::createSpillFragmentsPass());
   pm.addPass(mk_sm::createUnrollStoresPass());
   pm.addPass(mk_sm::createSkipRescalingPass());

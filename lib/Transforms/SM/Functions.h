@@ -22,6 +22,7 @@ void deferElements(mk::KernelOp kernel);
 void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
+void hoistLoads(DeferOp deferral);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
 void overlapDots(ModuleOp module);

@@ -183,3 +183,38 @@ func.func @attribute(%x : f32) {
   %y = arith.addf %x, %x {mk_sm.deferred} : f32
   return
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!t = tensor<64x64xf32, #acc>
+mk.kernel @ahead on @mesh (in %a : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<1.0> : !t
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %y = arith.addf %x, %x : !t
+      // expected-error @+1 {{loads 32 elements ahead, but defers no load: leave 'ahead' out}}
+      %z = mk_sm.defer %y ahead(32) : !t
+      mk.store %z, %d[%c0, %c0] : !t, memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!t = tensor<64x64xf32, #acc>
+mk.kernel @ahead on @mesh (in %a : memref<64x64xf32> [64, 64], out %d : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %y = mk.load %a[%c0, %c0] : memref<64x64xf32> -> !t
+      // expected-error @+1 {{loads 33 elements ahead, of which a thread holds 32: give it no more}}
+      %z = mk_sm.defer %y ahead(33) : !t
+      mk.store %z, %d[%c0, %c0] : !t, memref<64x64xf32>
+    }
+  }
+}

@@ -205,6 +205,15 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
   }];
 }
 
+def HoistLoadsPass : SMPass<"mk-sm-hoist-loads"> {
+  let summary = "Has loads for an epilogue begin in front of the products";
+  let description = [{
+    A tile of an input that an epilogue adds or multiplies with, as a residual, is loaded when the products are there, and all
+    wait for memory. Where registers are left, `ahead` elements of such a deferred load are asked for in front of the loop
+    of products; the others as the epilogue goes on. Nobody writes inputs, so that it may be as early as that.
+  }];
+}
+
 def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
   let summary = "Marks sums of which warps need not multiply rows by one";
   let description = [{
