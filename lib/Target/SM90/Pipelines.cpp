@@ -135,6 +135,8 @@ void mk::buildThreadCodePipeline(OpPassManager &pm) {
   pm.addPass(createConvertThreadToLLVMPass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
+  // Upstream's conversions have little left to do behind it.
+  pm.addPass(createConvertScalarsToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
