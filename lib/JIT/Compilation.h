@@ -49,7 +49,14 @@ private:
   /// Roles become a module beside it. The kernel is at the tile or at the SM level.
   LogicalResult compileDevice(KernelOp kernel, const MetadataOptions &about,
                               LoweringOptions lowering, const HostCpu &cpu);
+  FailureOr<OwningOpRef<ModuleOp>> lowerHostPart(KernelOp kernel, const MetadataOptions &about,
+                                                 const LoweringOptions &lowering,
+                                                 llvm::json::Object &metadata);
   FailureOr<OwningOpRef<ModuleOp>> lowerReference(func::FuncOp reference, KernelOp kernel);
+  /// Text that shows the code of one variant for a device, and nothing else.
+  bool emitsText() const {
+    return options.emit == "llvmir" || options.emit == backend.getTextPhase();
+  }
   FailureOr<SmallVector<KernelVariant>> chooseVariants();
 
   //===--- From code (EmitCode.cpp) ---------------------------------------===//

@@ -12,13 +12,18 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+/// What is not called any more can go.
+static void hideHelpers(ModuleOp module, func::FuncOp reference) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function != reference)
+      function.setPrivate();
+}
+
 /// The reference in the LLVM dialect, in a module of its own; null if there
 /// is none. It leaves `module`, whose passes are for kernels.
 FailureOr<OwningOpRef<ModuleOp>> Compilation::lowerReference(func::FuncOp reference,
                                                              KernelOp kernel) {
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (function != reference)
-      function.setPrivate();
+  hideHelpers(module, reference);
   if (!reference)
     return OwningOpRef<ModuleOp>();
   FailureOr<OwningOpRef<ModuleOp>> extracted = extractReference(reference, kernel.getMeshOp());
@@ -98,8 +103,7 @@ FailureOr<SmallVector<KernelVariant>> Compilation::chooseVariants() {
   KernelOp kernel = *module.getOps<KernelOp>().begin();
   SmallVector<KernelVariant> variants = backend.listVariants(kernel);
   if (options.variant.empty()) {
-    // Text is that of one variant.
-    if (options.emit == "llvmir" || options.emit == backend.getTextPhase())
+    if (emitsText())
       variants.truncate(1);
     return variants;
   }
@@ -110,6 +114,35 @@ FailureOr<SmallVector<KernelVariant>> Compilation::chooseVariants() {
   llvm::interleaveComma(variants, diag,
                         [&](const KernelVariant &variant) { diag << variant.name; });
   return misuse();
+}
+
+/// What the host does for a kernel that runs beside it. Text has nothing of it: then it is empty.
+FailureOr<OwningOpRef<ModuleOp>> Compilation::lowerHostPart(KernelOp kernel,
+                                                            const MetadataOptions &about,
+                                                            const LoweringOptions &lowering,
+                                                            llvm::json::Object &metadata) {
+  if (emitsText()) {
+    hideHelpers(module, about.reference);
+    if (func::FuncOp reference = about.reference)
+      reference.erase();
+    OwningOpRef<ModuleOp> empty = ModuleOp::create(module.getLoc());
+    (*empty)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+    return empty;
+  }
+  FailureOr<OwningOpRef<ModuleOp>> reference = lowerReference(about.reference, kernel);
+  if (failed(reference))
+    return failure();
+  OwningOpRef<ModuleOp> host = module.clone();
+  if (failed(run(*host,
+                 [&](OpPassManager &pm) {
+                   pm.addPass(createSymbolDCEPass());
+                   buildHostPartPipeline(pm, lowering, kernel.hasEngines());
+                 })) ||
+      failed(takeSites(*host, metadata, "engine_sites")))
+    return failure();
+  if (*reference)
+    mergeModule(*host, **reference);
+  return host;
 }
 
 LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions &about,
@@ -132,19 +165,9 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
     listTickets(kernel, *metadata);
   if (options.timeline)
     addTimeline(kernel, *metadata, 0, 0);
-  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference, kernel);
-  if (failed(lowered))
+  FailureOr<OwningOpRef<ModuleOp>> host = lowerHostPart(kernel, about, lowering, *metadata);
+  if (failed(host))
     return failure();
-  OwningOpRef<ModuleOp> host = module.clone();
-  if (failed(run(*host,
-                 [&](OpPassManager &pm) {
-                   pm.addPass(createSymbolDCEPass());
-                   buildHostPartPipeline(pm, lowering, kernel.hasEngines());
-                 })) ||
-      failed(takeSites(*host, *metadata, "engine_sites")))
-    return failure();
-  if (*lowered)
-    mergeModule(*host, **lowered);
   lowering.loops = metadata->getArray("loops")->size();
   if (failed(run(module, lowerKernel)))
     return failure();
@@ -158,8 +181,8 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
             *device, [&](OpPassManager &pm) { backend.buildCodePipeline(pm, lowering); },
             Verify::Last)))
       return failure();
-    nestDeviceModule(*host, *device);
+    nestDeviceModule(**host, *device);
   }
-  setMetadata(*host, llvm::json::Value(std::move(*metadata)));
-  return emitCode(*host, cpu);
+  setMetadata(**host, llvm::json::Value(std::move(*metadata)));
+  return emitCode(**host, cpu);
 }
