@@ -3,7 +3,6 @@
 #define MKERNEL_TARGET_COMMON_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Passes/OptimizationLevel.h"
 #include "llvm/Support/JSON.h"
 
 #include <memory>
@@ -25,12 +24,11 @@ void setLlvmOption(StringRef name, StringRef value);
 /// process.
 void collectProblems(llvm::LLVMContext &context, std::string &problems);
 
-/// From the LLVM dialect to LLVM IR, optimised for the machine by LLVM's default pipeline at that
-/// level. `adjust` says what the dialect does not.
+/// From the LLVM dialect to LLVM IR, optimised for the machine by `passes`, a pipeline as LLVM's opt
+/// takes it ("default<O2>"). `adjust` says what the dialect does not.
 FailureOr<std::unique_ptr<llvm::Module>>
 translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                llvm::OptimizationLevel level, bool vectorizes,
-                llvm::function_ref<void(llvm::Module &)> adjust);
+                StringRef passes, llvm::function_ref<void(llvm::Module &)> adjust);
 
 /// Removes the constant string `name` of a module in the LLVM dialect and gives
 /// the JSON object in it. An error says that it is missing, with what it

@@ -12,10 +12,9 @@
 
 using namespace mlir;
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                     llvm::OptimizationLevel level, bool vectorizes) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, StringRef passes) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = vectorizes;
+  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = true;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -30,7 +29,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
+  llvm::ModulePassManager pipeline;
+  // Targets write it, not users.
+  llvm::cantFail(builder.parsePassPipeline(pipeline, passes));
+  pipeline.run(module, modules);
 }
 
 void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
@@ -47,8 +49,7 @@ void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
 
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
-                    llvm::OptimizationLevel level, bool vectorizes,
-                    llvm::function_ref<void(llvm::Module &)> adjust) {
+                    StringRef passes, llvm::function_ref<void(llvm::Module &)> adjust) {
   // Known before the translation, which writes the alignment of each access.
   llvm::DataLayout layout = machine.createDataLayout();
   module->setAttr("llvm.data_layout",
@@ -65,6 +66,6 @@ mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMCon
   llvm::raw_string_ostream os(problems);
   if (llvm::verifyModule(*translated, &os))
     return module.emitError("gives invalid LLVM IR: ") << problems;
-  optimize(*translated, machine, level, vectorizes);
+  optimize(*translated, machine, passes);
   return translated;
 }

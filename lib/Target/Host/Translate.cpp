@@ -110,8 +110,7 @@ mk::translateHostModule(ModuleOp module, const HostCpu &cpu, llvm::LLVMContext &
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   // -O3 takes twice as long for large kernels, whose code is not faster.
   return translateModule(module, *machine, context,
-                         cpu.optimizes ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O0,
-                         /*vectorizes=*/true, [&](llvm::Module &translated) {
+                         cpu.optimizes ? "default<O2>" : "default<O0>", [&](llvm::Module &translated) {
                            translated.setPICLevel(llvm::PICLevel::BigPIC);
                            setAttributes(translated, cpu);
                          });
