@@ -68,8 +68,9 @@ private:
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu);
   LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu);
 
-  /// Below the SM level, where a kernel is tens of thousands of ops, they are verified at the end
-  /// only: behind each pass that takes a quarter of the time. Builds with assertions do it anyway.
+  /// Below the tile level there are dozens of passes, and in the end tens of thousands of ops, which
+  /// are verified at the end of each level: behind each pass that takes a third of the time. Builds
+  /// with assertions do it anyway, and mk-opt if it is given -verify-each.
   enum class Verify { Each, Last };
 
   LogicalResult run(ModuleOp target, llvm::function_ref<void(OpPassManager &)> build,

@@ -153,7 +153,7 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
       backend.buildKernelPipeline(pm, lowering);
   };
   if (options.emit == backend.getKernelPhase()) {
-    if (failed(run(module, lowerKernel)))
+    if (failed(run(module, lowerKernel, Verify::Last)))
       return failure();
     module.print(output);
     return success();
@@ -169,7 +169,7 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
   if (failed(host))
     return failure();
   lowering.loops = metadata->getArray("loops")->size();
-  if (failed(run(module, lowerKernel)))
+  if (failed(run(module, lowerKernel, Verify::Last)))
     return failure();
   FailureOr<SmallVector<KernelVariant>> variants = chooseVariants();
   if (failed(variants))
