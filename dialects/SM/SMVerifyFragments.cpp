@@ -105,7 +105,8 @@ LogicalResult DeferOp::verify() {
     return emitOpError() << "defers a tile to an op in another block, which may run more often: "
                             "leave it out, or take the tile in the same block";
   if (getAhead() && !isa<mk::LoadOp>(source))
-    return emitOpError() << "loads " << getAhead() << " elements ahead, but defers no load: leave "
+    return emitOpError() << "loads " << getAhead()
+                         << " elements ahead, but defers no load: leave "
                             "'ahead' out";
   if (int64_t elements = getNumElements(getType()); int64_t(getAhead()) > elements)
     return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "

@@ -469,8 +469,7 @@ bool mk::ptx::decodeCopy(Instr &instr) {
   if (startsWith(op, "cp.async.bulk.tensor.")) {
     rest = rankIn(21);
     const std::string hint = ".L2::cache_hint";
-    if (size_t at = rest.rfind(hint);
-        at != std::string::npos && at + hint.size() == rest.size()) {
+    if (size_t at = rest.rfind(hint); at != std::string::npos && at + hint.size() == rest.size()) {
       instr.code[2] = 1;
       rest.resize(at);
     }

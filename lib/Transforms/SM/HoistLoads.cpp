@@ -49,8 +49,7 @@ void mk_sm::hoistLoads(DeferOp deferral) {
     return;
   mk::SmAttr sm = mk::getSm(load);
   mk::RegisterReserveAttr reserve = sm.getRegisters().getReserve();
-  int64_t left =
-      int64_t(partition.getRegisters()) - reserve.getScalars() - reserve.getProduct();
+  int64_t left = int64_t(partition.getRegisters()) - reserve.getScalars() - reserve.getProduct();
   for (Type type : products->getResultTypes())
     left -= countRegisters(type);
   RankedTensorType tile = deferral.getType();
@@ -71,6 +70,6 @@ void mk_sm::hoistLoads(DeferOp deferral) {
     op->moveBefore(products);
   deferral.setAhead(elements);
   passed(load, kHoistLoads) << remark::add("begins in front of the products, with {0} elements of "
-                                          "each thread",
-                                          elements);
+                                           "each thread",
+                                           elements);
 }
