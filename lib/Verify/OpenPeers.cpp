@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Verify.h"
-#include "mkernel/Analysis/RankEvaluator.h"
+#include "mkernel/Transforms/Evaluate.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -40,9 +40,9 @@ LogicalResult mlir::mk::verifyOpenPeers(KernelOp kernel) {
       ops.push_back(op);
   });
   for (int64_t rank = 0; !ops.empty() && rank != std::min(ranks, kMostRanks); ++rank) {
-    RankEvaluator evaluator(mesh, rank);
+    IndexEvaluator evaluator(mesh, rank);
     for (Operation *op : ops) {
-      std::optional<int64_t> peer = evaluator.evaluateRank(findDirectPeer(op));
+      std::optional<int64_t> peer = evaluator.getRank(findDirectPeer(op));
       if (!peer)
         continue;
       StringRef axis = mesh.findNetAxis(rank, *peer);

@@ -14,8 +14,12 @@ namespace mlir::mk {
 class IndexEvaluator {
 public:
   explicit IndexEvaluator(Operation *kernel = nullptr) {}
+  /// On one rank of a mesh whose sizes are known.
+  IndexEvaluator(MeshOp mesh, int64_t rank) : mesh(mesh), rank(rank) {}
   /// None if it is unknown, or does not fit in 64 bits.
   std::optional<int64_t> getIndex(Value value);
+  /// A rank of the mesh, if the value is one and follows from the mesh alone.
+  std::optional<int64_t> getRank(Value value);
   /// Takes it that `value`, an index, is this number.
   void assume(Value value, int64_t number);
   /// Whether this op, which has been evaluated, wraps.
@@ -25,6 +29,8 @@ private:
   Attribute evaluate(Value value);
   Attribute compute(Value value);
 
+  MeshOp mesh;
+  int64_t rank = 0, depth = 0;
   DenseMap<Value, Attribute> known;
   DenseSet<Operation *> wrapping;
 };

@@ -1,6 +1,6 @@
 //===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
 #include "mkernel/Analysis/Dots.h"
-#include "mkernel/Analysis/RankEvaluator.h"
+#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Dialect/Tile/Tile.h"
@@ -49,7 +49,7 @@ static bool matchesVia(mk::PutOp put, mk::MeshOp mesh) {
       return loop.isAlong(mesh, *put.getVia());
   int64_t ranks = mesh.getNumRanks();
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    auto peer = mk::RankEvaluator(mesh, rank).evaluateRank(put.getPeer());
+    auto peer = mk::IndexEvaluator(mesh, rank).getRank(put.getPeer());
     bool byLink = put.getVia() == mk::LinkKind::Link;
     if (!peer || mesh.findNetAxis(rank, *peer).empty() != byLink)
       return false;

@@ -25,13 +25,18 @@ static std::optional<mkernel::checked::Number> computeChecked(Operation *op,
   return std::nullopt;
 }
 
+/// It calls itself for each operand: no deeper than stacks are.
+static constexpr int64_t kDeepest = 10'000;
+
 Attribute IndexEvaluator::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumRegions() || op->getNumResults() != 1)
     return {};
   Builder builder(op->getContext());
   if (auto param = dyn_cast<ParamOp>(op))
+    // A default is nothing that follows from a mesh.
     return param.getNumber() ? builder.getIndexAttr(*param.getNumber())
+           : mesh            ? Attribute()
                              : evaluate(param.getDefaultValue());
   if (auto size = dyn_cast<SizeOp>(op)) {
     KernelOp kernel = getKernel(op);
@@ -42,11 +47,19 @@ Attribute IndexEvaluator::compute(Value value) {
                                    : mesh.getNumRanks();
     return ShapedType::isDynamic(ranks) ? Attribute() : builder.getIndexAttr(ranks);
   }
+  if (auto own = dyn_cast<RankOp>(op); own && mesh && !own.getAxes())
+    return builder.getIndexAttr(rank);
+  if (auto own = dyn_cast<CoordOp>(op); own && mesh && !own.getRank())
+    return builder.getIndexAttr(mesh.getCoordinate(rank, mesh.findAxis(own.getAxis())));
   if (!isMemoryEffectFree(op))
     return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
     operands.push_back(evaluate(operand));
+  // Upstream would put the constant last, in place.
+  if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 && operands[0] &&
+      !operands[1])
+    return {};
   if (auto number = computeChecked(op, operands)) {
     if (*number)
       return builder.getIndexAttr(**number);
@@ -66,7 +79,11 @@ Attribute IndexEvaluator::evaluate(Value value) {
   auto it = known.find(value);
   if (it != known.end())
     return it->second;
+  if (depth == kDeepest)
+    return {};
+  ++depth;
   Attribute result = compute(value);
+  --depth;
   known[value] = result;
   return result;
 }
@@ -75,6 +92,11 @@ std::optional<int64_t> IndexEvaluator::getIndex(Value value) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value)))
     return number.getInt();
   return std::nullopt;
+}
+
+std::optional<int64_t> IndexEvaluator::getRank(Value value) {
+  std::optional<int64_t> number = getIndex(value);
+  return number && *number >= 0 && *number < mesh.getNumRanks() ? number : std::nullopt;
 }
 
 void IndexEvaluator::assume(Value value, int64_t number) {
