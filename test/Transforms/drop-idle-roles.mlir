@@ -56,3 +56,38 @@ mk.kernel @idle on @mesh dims(uniform N) (in %a : !a [8], scratch %b : !a [8]) {
   mk.role @own ctas(engines) {}
   %asked = mk.ctas @own
 }
+
+// -----
+
+// What is false on one side is false, whichever it is.
+mk.mesh @mesh (gpu = 2 via link)
+!a = memref<8xf32, #mk.symmetric>
+
+// CHECK-LABEL: mk.kernel @sides
+// CHECK-NOT: mk.role @left
+// CHECK-NOT: mk.role @right
+// CHECK: mk.role @either
+mk.kernel @sides on @mesh dims(uniform N) (in %a : !a [8], scratch %b : !a [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %false = arith.constant false
+  %some = arith.cmpi sgt, %N, %c8 : index
+  %left = arith.andi %false, %some : i1
+  %right = arith.andi %some, %false : i1
+  %either = arith.ori %false, %some : i1
+  mk.role @left ctas(engines) {
+    scf.if %left {
+      mk.put %a[%c0][%c8] to %b[%c0] on %c0 : !a to !a
+    }
+  }
+  mk.role @right ctas(engines) {
+    scf.if %right {
+      mk.put %a[%c0][%c8] to %b[%c0] on %c0 : !a to !a
+    }
+  }
+  mk.role @either ctas(engines) {
+    scf.if %either {
+      mk.put %a[%c0][%c8] to %b[%c0] on %c0 : !a to !a
+    }
+  }
+}

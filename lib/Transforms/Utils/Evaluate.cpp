@@ -25,6 +25,21 @@ static std::optional<mkernel::checked::Number> computeChecked(Operation *op,
   return std::nullopt;
 }
 
+/// Upstream's folders, which put a constant last in place: here a copy of the op has it there.
+static LogicalResult fold(Operation *op, SmallVector<Attribute> &operands,
+                          SmallVectorImpl<OpFoldResult> &results) {
+  bool swaps = op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 &&
+               operands[0] && !operands[1];
+  if (!swaps)
+    return op->fold(operands, results);
+  std::swap(operands[0], operands[1]);
+  Operation *copy = op->clone();
+  copy->setOperands({op->getOperand(1), op->getOperand(0)});
+  LogicalResult folded = copy->fold(operands, results);
+  copy->destroy();
+  return folded;
+}
+
 /// It calls itself for each operand: no deeper than stacks are.
 static constexpr int64_t kDeepest = 10'000;
 
@@ -56,10 +71,6 @@ Attribute IndexEvaluator::compute(Value value) {
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
     operands.push_back(evaluate(operand));
-  // Upstream would put the constant last, in place.
-  if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 && operands[0] &&
-      !operands[1])
-    return {};
   if (auto number = computeChecked(op, operands)) {
     if (*number)
       return builder.getIndexAttr(**number);
@@ -67,7 +78,7 @@ Attribute IndexEvaluator::compute(Value value) {
     return {};
   }
   SmallVector<OpFoldResult> results;
-  if (failed(op->fold(operands, results)) || results.size() != 1)
+  if (failed(fold(op, operands, results)) || results.size() != 1)
     return {};
   if (auto attr = dyn_cast<Attribute>(results.front()))
     return attr;
