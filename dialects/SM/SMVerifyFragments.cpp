@@ -1,5 +1,6 @@
 //===- SMVerifyFragments.cpp - Verifiers of fragments ---------------------===//
 #include "SMVerify.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -59,15 +60,6 @@ static Operation *findLastUser(Operation *op, llvm::SmallPtrSetImpl<Operation *>
   return last;
 }
 
-/// Whether no kernel writes what a load reads.
-static bool readsInput(Operation *op) {
-  auto load = dyn_cast<mk::LoadOp>(op);
-  auto arg = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
-  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In;
-}
-
 /// Whether nothing that may write stands between a load and the ops that take its elements.
 static LogicalResult verifyMayWait(DeferOp op, Operation *load, Operation *last) {
   for (Operation *between = load->getNextNode(); between && between->isBeforeInBlock(last);
@@ -111,9 +103,9 @@ LogicalResult DeferOp::verify() {
   if (int64_t elements = getNumElements(getType()); int64_t(getAhead()) > elements)
     return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "
                          << elements << ": give it no more";
-  return isa<mk::LoadOp, ReloadOp>(source) && !readsInput(source)
-             ? verifyMayWait(*this, source, last)
-             : success();
+  auto load = dyn_cast<mk::LoadOp>(source);
+  bool mayWait = load ? mk::isNeverWritten(load.getSource()) : !isa<ReloadOp>(source);
+  return mayWait ? success() : verifyMayWait(*this, source, last);
 }
 
 LogicalResult MaterializeOp::verify() {

@@ -21,7 +21,7 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     or beyond `valid` elements from the offsets (a number for each tile
     dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
     snapshot: later writes do not change it. With `once` no other item of the launch reads
-    any of it (`mk-mark-single-reads`), and GPUs do not keep it in their L2 cache.
+    any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it.
 
     ```mlir
     %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>

@@ -1,5 +1,6 @@
 //===- TileTileOps.cpp - Syntax and effects of tile ops -------------------===//
 #include "TileDirectives.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -63,4 +64,13 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
       return {};
   }
   return getSource();
+}
+
+bool mk::isNeverWritten(Value buffer) {
+  if (auto choice = buffer.getDefiningOp<SelectOp>())
+    return isNeverWritten(choice.getTrueValue()) && isNeverWritten(choice.getFalseValue());
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  auto kernel = arg ? dyn_cast<KernelOp>(arg.getOwner()->getParentOp()) : KernelOp();
+  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == ArgKind::In;
 }

@@ -68,15 +68,6 @@ KernelResources::KernelResources(Operation *kernel) {
   }
 }
 
-bool mk::isNeverWritten(Value buffer) {
-  if (auto choice = buffer.getDefiningOp<SelectOp>())
-    return isNeverWritten(choice.getTrueValue()) && isNeverWritten(choice.getFalseValue());
-  auto arg = dyn_cast<BlockArgument>(buffer);
-  auto kernel = arg ? dyn_cast<KernelOp>(arg.getOwner()->getParentOp()) : KernelOp();
-  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == ArgKind::In;
-}
-
 Value mk::getWritten(Operation *op) {
   if (auto store = dyn_cast<StoreOp>(op))
     return store.getDest();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,11 +51,10 @@ static bool movesOn(LoadOp load, Operation *around) {
 
 void mk::markSingleReads(LoadOp load) {
   auto arg = dyn_cast<BlockArgument>(load.getSource());
-  KernelOp kernel = getKernel(load);
   TargetAttr target = findTarget(load);
   auto isOther = [&](Operation *user) { return user != load && !isa<memref::DimOp>(user); };
-  if (!arg || !kernel || (target && !target.getSm()) || llvm::any_of(arg.getUsers(), isOther) ||
-      kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) != ArgKind::In)
+  if (!arg || !isNeverWritten(arg) || (target && !target.getSm()) ||
+      llvm::any_of(arg.getUsers(), isOther))
     return;
   // Without a loop that deals out items all CTAs of the role do the same.
   bool isDealtOut = false;

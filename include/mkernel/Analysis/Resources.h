@@ -8,7 +8,7 @@
 #ifndef MKERNEL_ANALYSIS_RESOURCES_H
 #define MKERNEL_ANALYSIS_RESOURCES_H
 
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -61,9 +61,6 @@ inline KernelResources getKernelResources(KernelOp kernel) {
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 
-/// Whether all arguments that a buffer may be are ones that no kernel writes: their contents need
-/// no wait.
-bool isNeverWritten(Value buffer);
 /// The buffer, here or at a peer, that an op writes; null if it writes none.
 Value getWritten(Operation *op);
 /// The shape of an array of signals or counters, and its extents that are no numbers.

@@ -1,0 +1,15 @@
+//===- Buffers.h - What a kernel does with its buffers ---------*- C++ -*-===//
+#ifndef MKERNEL_DIALECT_TILE_BUFFERS_H
+#define MKERNEL_DIALECT_TILE_BUFFERS_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+
+namespace mlir::mk {
+
+/// Whether all arguments that a buffer may be are ones that no kernel writes: their contents need
+/// no wait.
+bool isNeverWritten(Value buffer);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_DIALECT_TILE_BUFFERS_H
