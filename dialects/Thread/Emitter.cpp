@@ -54,4 +54,21 @@ Value Emitter::cint(Type type, int64_t value) {
                                              /*implicitTrunc=*/true)));
 }
 
+Value Emitter::once(Expression expression, function_ref<Value()> make) {
+  if (!values)
+    return make();
+  if (Value known = values->lookup(expression)) {
+    Block *block = known.getParentBlock();
+    for (Block *around = getInsertionBlock(); around;) {
+      if (around == block)
+        return known;
+      Operation *op = around->getParentOp();
+      around = op && !isa<KernelOp>(op) ? op->getBlock() : nullptr;
+    }
+  }
+  Value made = make();
+  (*values)[expression] = made;
+  return made;
+}
+
 Value Emitter::shared(Value offset) { return createOrFold<arith::AddIOp>(sharedBase, offset); }

@@ -25,6 +25,7 @@ void replaceEach(ModuleOp module, function_ref<SmallVector<Value>(OpT, Emitter &
     for (OpT op : ops) {
       emitter.setLoc(op.getLoc());
       emitter.setInsertionPoint(op);
+      emitter.beginSharing();
       op->replaceAllUsesWith(emit(op, emitter));
       op.erase();
     }

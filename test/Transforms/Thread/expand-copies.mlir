@@ -7,6 +7,7 @@ mk_thread.kernel @alone threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
+  %column = mk_thread.param 32 : i64
   // CHECK: scf.if
   // CHECK-NEXT: mk_thread.mbarrier_expect %{{.*}}, 131072
   // CHECK-NEXT: %[[ROW:.*]] = arith.trunci
@@ -20,7 +21,7 @@ mk_thread.kernel @alone threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.copy_tensor %[[MAP]][%[[ROW]], %[[NEXT]]]
   // CHECK: mk_thread.copy_tensor
   // CHECK-NOT: mk_thread.copy_tensor
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w : i64
+  mk_thread.copy_tile %g at(%g, %column) of 512 x 2 box 256 x 64 to %w counted by %w : i64
 }
 
 // Two CTAs bring 256 rows each, for both.

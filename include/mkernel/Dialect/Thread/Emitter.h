@@ -33,6 +33,15 @@ public:
   Value shared(Value offset);
   Value shared(int64_t offset) { return shared(c32(offset)); }
 
+  /// An op without effects: its name, what tells it from others of this name, its operands.
+  using Expression = std::tuple<TypeID, const void *, const void *, const void *>;
+  /// The value that `make` gave for this expression where the builder sees it, else what it gives
+  /// now.
+  Value once(Expression expression, function_ref<Value()> make);
+  /// From here on expressions are emitted once: the elements of a tile have most of their index
+  /// arithmetic in common. Values of those so far may be erased.
+  void beginSharing() { values = std::make_shared<DenseMap<Expression, Value>>(); }
+
   Type i1, i8, i16, i32, i64, f32;
   /// What the kernel is compiled for.
   mk::SmAttr sm;
@@ -44,6 +53,7 @@ public:
 private:
   Block *entry = nullptr;
   std::shared_ptr<DenseMap<Attribute, Value>> constants;
+  std::shared_ptr<DenseMap<Expression, Value>> values; // null: nothing is shared
 };
 
 } // namespace mlir::mk_thread

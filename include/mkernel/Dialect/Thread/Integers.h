@@ -21,8 +21,17 @@ private:
   int64_t number = 0;
 };
 
-template <typename OpT> Value fold(Emitter &e, Value x, IntOperand y) {
-  return e.createOrFold<OpT>(x, y.get(e, x.getType()));
+/// An op of up to two operands, and `detail`, emitted once.
+template <typename OpT>
+Value foldOnce(Emitter &e, const void *detail, Value x, Value y, function_ref<Value()> make) {
+  return e.once(
+      {TypeID::get<OpT>(), detail, x.getAsOpaquePointer(), y ? y.getAsOpaquePointer() : nullptr},
+      make);
+}
+
+template <typename OpT> Value fold(Emitter &e, Value x, IntOperand operand) {
+  Value y = operand.get(e, x.getType());
+  return foldOnce<OpT>(e, nullptr, x, y, [&] { return e.createOrFold<OpT>(x, y); });
 }
 inline Value add(Emitter &e, Value x, IntOperand y) { return fold<arith::AddIOp>(e, x, y); }
 inline Value sub(Emitter &e, Value x, IntOperand y) { return fold<arith::SubIOp>(e, x, y); }
@@ -37,8 +46,11 @@ inline Value xor_(Emitter &e, Value x, IntOperand y) { return fold<arith::XOrIOp
 inline Value minS(Emitter &e, Value x, IntOperand y) { return fold<arith::MinSIOp>(e, x, y); }
 inline Value maxS(Emitter &e, Value x, IntOperand y) { return fold<arith::MaxSIOp>(e, x, y); }
 
-inline Value cmp(Emitter &e, arith::CmpIPredicate p, Value x, IntOperand y) {
-  return e.createOrFold<arith::CmpIOp>(p, x, y.get(e, x.getType()));
+inline Value cmp(Emitter &e, arith::CmpIPredicate p, Value x, IntOperand operand) {
+  Value y = operand.get(e, x.getType());
+  auto predicate = reinterpret_cast<const void *>(static_cast<uintptr_t>(p));
+  return foldOnce<arith::CmpIOp>(e, predicate, x, y,
+                                 [&] { return e.createOrFold<arith::CmpIOp>(p, x, y); });
 }
 inline Value eq(Emitter &e, Value x, IntOperand y) {
   return cmp(e, arith::CmpIPredicate::eq, x, y);
@@ -73,10 +85,14 @@ inline Value resize(Emitter &e, Value x, Type type, bool isSigned = false) {
   unsigned from = x.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)
     return x;
+  auto convert = [&](auto op) {
+    using OpT = decltype(op);
+    return foldOnce<OpT>(e, type.getAsOpaquePointer(), x, {},
+                         [&] { return e.createOrFold<OpT>(type, x); });
+  };
   if (from > to)
-    return e.createOrFold<arith::TruncIOp>(type, x);
-  return isSigned ? e.createOrFold<arith::ExtSIOp>(type, x)
-                  : e.createOrFold<arith::ExtUIOp>(type, x);
+    return convert(arith::TruncIOp());
+  return isSigned ? convert(arith::ExtSIOp()) : convert(arith::ExtUIOp());
 }
 
 } // namespace mlir::mk_thread
