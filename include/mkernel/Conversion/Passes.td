@@ -130,9 +130,19 @@ def ConvertScalarsToLLVMPass : Pass<"convert-mk-scalars-to-llvm", "::mlir::Modul
   let description = [{
     Below the thread level types are LLVM's already: nearly each op of `arith` and `cf` has an
     op that takes the same operands. These are replaced in one walk, which takes a tenth of the time
-    of upstream's conversions: a kernel is tens of thousands of such ops. What needs more than
-    that (vectors, types that LLVM does not have, rounding modes, weights of branches) is left to
-    upstream's.
+    of upstream's conversions: a kernel is tens of thousands of such ops. The few that are several ops
+    of LLVM (smallest, largest, division that rounds up or down) are expanded first, as arith-expand
+    does it. What needs more than that (vectors, types that LLVM does not have, rounding modes, weights
+    of branches) is left to convert-mk-rest-to-llvm.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertRestToLLVMPass : Pass<"convert-mk-rest-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turns arithmetic and branches that are left into LLVM's";
+  let description = [{
+    By upstream's conversions of `arith` and `cf`, which are given the ops of these dialects alone. The
+    passes that upstream has for them look at each op of the kernel, twice.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -2,8 +2,10 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::mk {
@@ -136,10 +138,31 @@ static void addPatterns(RewritePatternSet &patterns) {
   patterns.add(convertCondBranch);
 }
 
+/// Ops that LLVM's are too few for, as upstream's pass arith-expand expands them. Conversions look
+/// at each op that they are given, of which nearly all would stay.
+template <typename... OpTs> static LogicalResult expandOps(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<OpTs...>(op))
+      ops.push_back(op);
+  });
+  RewritePatternSet patterns(module.getContext());
+  arith::populateArithExpandOpsPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addLegalDialect<arith::ArithDialect>();
+  target.addIllegalOp<OpTs...>();
+  return ops.empty() ? success() : applyPartialConversion(ops, target, std::move(patterns));
+}
+
 namespace {
 struct ConvertScalarsToLLVMPass
     : mk::impl::ConvertScalarsToLLVMPassBase<ConvertScalarsToLLVMPass> {
   void runOnOperation() override {
+    if (failed(
+            expandOps<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::MaxSIOp,
+                      arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::MaximumFOp,
+                      arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));

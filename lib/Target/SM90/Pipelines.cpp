@@ -5,11 +5,8 @@
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mkernel/Transforms/Thread/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -133,12 +130,9 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
 
 void mk::buildThreadCodePipeline(OpPassManager &pm) {
   pm.addPass(createConvertThreadToLLVMPass());
-  pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
-  // Upstream's conversions have little left to do behind it.
   pm.addPass(createConvertScalarsToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertRestToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering from the thread level";

@@ -1,4 +1,5 @@
 // RUN: mk-opt %s -convert-mk-scalars-to-llvm -split-input-file | FileCheck %s
+// RUN: mk-opt %s -convert-mk-scalars-to-llvm -convert-mk-rest-to-llvm -split-input-file | FileCheck %s --check-prefix=REST
 
 // CHECK-LABEL: llvm.func @arithmetic
 llvm.func @arithmetic(%a: i32, %b: i32, %x: f32, %y: f32) -> i32 {
@@ -22,6 +23,27 @@ llvm.func @arithmetic(%a: i32, %b: i32, %x: f32, %y: f32) -> i32 {
   %word = arith.bitcast %long : f32 to i32
   // CHECK: llvm.xor
   %result = arith.xori %chosen, %word : i32
+  llvm.return %result : i32
+}
+
+// -----
+
+// Ops that are several ones of LLVM are expanded.
+// CHECK-LABEL: llvm.func @several
+llvm.func @several(%a: i32, %b: i32, %x: f32, %y: f32) -> i32 {
+  // CHECK: %[[LESS:.*]] = llvm.icmp "slt" %arg0, %arg1 : i32
+  // CHECK: llvm.select %[[LESS]], %arg0, %arg1 : i1, i32
+  %least = arith.minsi %a, %b : i32
+  // CHECK: llvm.icmp "sgt"
+  // CHECK: llvm.select
+  %most = arith.maxsi %least, %b : i32
+  // CHECK: %[[ORDER:.*]] = llvm.fcmp "ugt" %arg2, %arg3 : f32
+  // CHECK: llvm.select %[[ORDER]], %arg2, %arg3 : i1, f32
+  %largest = arith.maximumf %x, %y : f32
+  %word = arith.bitcast %largest : f32 to i32
+  // CHECK-NOT: arith.
+  %result = arith.ceildivsi %most, %word : i32
+  // CHECK: llvm.return
   llvm.return %result : i32
 }
 
@@ -57,18 +79,24 @@ llvm.func @folds() -> i32 {
 
 // -----
 
-// What needs more than another op is left to upstream's conversions.
+// What needs more than another op is left to convert-mk-rest-to-llvm.
 // CHECK-LABEL: llvm.func @others
+// REST-LABEL: llvm.func @others
 llvm.func @others(%v: vector<2xf32>, %x: f32, %a: i32, %b: i32, %go: i1) {
   // CHECK: arith.addf {{.*}} : vector<2xf32>
+  // REST: llvm.fadd {{.*}} : vector<2xf32>
   %sum = arith.addf %v, %v : vector<2xf32>
+  // REST: llvm.intr.experimental.constrained.fptrunc {{.*}} tonearest ignore : f32 to bf16
   // CHECK: arith.truncf %{{.*}} to_nearest_even : f32 to bf16
   %short = arith.truncf %x to_nearest_even : f32 to bf16
   // CHECK: arith.shrui {{.*}} exact : i32
+  // REST: llvm.lshr exact
   %half = arith.shrui %a, %b exact : i32
   // CHECK: arith.index_cast
+  // REST: llvm.sext
   %index = arith.index_cast %a : i32 to index
   // CHECK: cf.cond_br {{.*}} weights([1, 2])
+  // REST: llvm.cond_br {{.*}} weights([1, 2])
   cf.cond_br %go weights([1, 2]), ^end, ^end
 ^end:
   llvm.return
