@@ -68,9 +68,10 @@ private:
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu);
   LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu);
 
-  /// Below the tile level there are dozens of passes, and in the end tens of thousands of ops, which
-  /// are verified at the end of each level: behind each pass that takes a third of the time. Builds
-  /// with assertions do it anyway, and mk-opt if it is given -verify-each.
+  /// Where sizes and parameters get values, verifiers of ops say what is wrong with these: behind
+  /// each pass. Behind that there are dozens of passes, and in the end tens of thousands of ops,
+  /// which are verified at the end of each level: behind each pass that takes a third of the time.
+  /// Builds with assertions do it anyway, and mk-opt if it is given -verify-each.
   enum class Verify { Each, Last };
 
   LogicalResult run(ModuleOp target, llvm::function_ref<void(OpPassManager &)> build,

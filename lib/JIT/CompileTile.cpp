@@ -158,7 +158,9 @@ LogicalResult Compilation::compileTile() {
   if (failed(cpu))
     return misuse();
   lowering.vectorBits = cpu->vectorBits;
-  if (failed(run(module, [&](OpPassManager &pm) { buildBoundPipeline(pm, lowering); })))
+  if (failed(run(module, buildParamsPipeline)) ||
+      failed(run(
+          module, [&](OpPassManager &pm) { buildBoundPipeline(pm, lowering); }, Verify::Last)))
     return failure();
   if (options.emit == "tile") {
     module.print(output);

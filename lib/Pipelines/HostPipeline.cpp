@@ -51,9 +51,12 @@ void mk::buildBindPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createInlineCallsPass());
 }
 
-void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
+void mk::buildParamsPipeline(OpPassManager &pm) {
   pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
+}
+
+void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createTransposeDotsPass());
   AssignCtasPassOptions assign;
   if (options.grid)
@@ -74,6 +77,7 @@ void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
 
 void mk::buildTilePipeline(OpPassManager &pm, const LoweringOptions &options) {
   buildBindPipeline(pm, options);
+  buildParamsPipeline(pm);
   buildBoundPipeline(pm, options);
 }
 

@@ -10,8 +10,11 @@ namespace mlir::mk {
 /// Binds sizes and parameters, and inlines calls.
 void buildBindPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// Verifies whole kernels whose sizes are bound; the result is still at the tile level, and what
-/// every target starts from.
+/// Gives parameters their values; verifiers of ops say which do not fit.
+void buildParamsPipeline(OpPassManager &pm);
+
+/// Verifies whole kernels whose sizes and parameters are bound; the result is still at the tile
+/// level, and what every target starts from.
 void buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options);
 
 /// From the result of buildBoundPipeline to the LLVM dialect: the functions
