@@ -77,6 +77,10 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine() {
     LLVMInitializeNVPTXAsmPrinter();
     // Addresses in shared memory of 32 bits.
     mk::setLlvmOption("nvptx-short-ptr", "true");
+    // CodeGenPrepare goes over all blocks as long as it finds something, here seven times, and
+    // parses the constraints of all inline PTX each time. In functions of more blocks than this it
+    // comes back to those that it has changed.
+    mk::setLlvmOption("cgpp-huge-func", "0");
   });
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
