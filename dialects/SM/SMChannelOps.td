@@ -92,14 +92,15 @@ def MkSM_WaitOp : MkSM_EffectOp<"wait", [MkSM_InConsumer, MkSM_HasPlace, MkSM_Ha
 def MkSM_ReleaseOp : MkSM_EffectOp<"release", [MkSM_InConsumer, MkSM_HasPlace]> {
   let summary = "gives the oldest slot that the consumer holds back to the producer";
   let description = [{
-    Matrix ops that read the slot must be complete (`mma_wait`).
+    Matrix ops that read the slot must be complete (`mma_wait`). With `read` threads have read tiles of two dimensions
+    (`mk_sm.read`): the lanes of a warp come together first.
 
     ```mlir
     mk_sm.release %ring : !mk_sm.ring<4, tensor<128x64xbf16>>
     ```
   }];
-  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
-  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring))";
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place, UnitAttr:$read);
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? (`read` $read^)? attr-dict `:` qualified(type($ring))";
 }
 def MkSM_TileOp : MkSM_Op<"tile", [MkSM_InConsumer, Pure]> {
   let summary = "a tile of a slot";
@@ -116,17 +117,19 @@ def MkSM_TileOp : MkSM_Op<"tile", [MkSM_InConsumer, Pure]> {
   let hasVerifier = 1;
 }
 def MkSM_ReadOp : MkSM_Op<"read", [MkSM_InConsumer, MemoryEffects<[MemRead]>]> {
-  let summary = "reads a staged tile of one dimension into registers";
+  let summary = "reads staged tiles into registers";
   let description = [{
-    Before its slot is released.
+    Before their slots are released. A tile of one dimension, or tiles of two dimensions that lie side by side in the
+    fragment, which has the layout of accumulators.
 
     ```mlir
     %s = mk_sm.read %x : !mk_sm.staged<tensor<128xf32>> -> tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
+    %r = mk_sm.read %y, %z : !mk_sm.staged<tensor<128x128xbf16>>, !mk_sm.staged<tensor<128x64xbf16>> -> tensor<128x192xbf16, #mk_sm.mma<warpgroups = 2>>
     ```
   }];
-  let arguments = (ins MkSM_StagedType:$tile);
+  let arguments = (ins Variadic<MkSM_StagedType>:$tiles);
   let results = (outs MkSM_Fragment:$fragment);
-  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` type($fragment)";
+  let assemblyFormat = "$tiles attr-dict `:` qualified(type($tiles)) `->` type($fragment)";
   let hasVerifier = 1;
 }
 def MkSM_SendOp : MkSM_EffectOp<"send", [MkSM_InProducer, MkSM_HasPlace, AttrSizedOperandSegments]> {

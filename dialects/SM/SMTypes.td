@@ -129,6 +129,8 @@ def MkSM_RingType : MkSM_Type<"Ring", "ring"> {
 def MkSM_SlotType : MkSM_Type<"Slot", "slot"> {
   let summary = "one slot of a ring";
   let description = [{
+    With the tiles that its ring lists, or with others that have room in their place.
+
     ```mlir
     !mk_sm.slot<tensor<128x64xbf16>, tensor<256x64xbf16>>
     ```

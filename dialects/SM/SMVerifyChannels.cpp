@@ -10,8 +10,17 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 
 LogicalResult mk_sm::verifySlot(Operation *op, RingType ring, SlotType slot) {
-  if (ring.getTiles() != slot.getTiles())
-    return op->emitOpError() << "has " << slot << " of " << ring << ": their tiles differ";
+  if (ring.getTiles() == slot.getTiles())
+    return success();
+  // Other tiles, which have room in the place of the ring's.
+  mk::SmAttr sm = mk::getSm(op);
+  int64_t chunk = sm ? sm.getChunk() : mk::SmAttr::kPiece, room = ring.getSlotBytes(chunk);
+  int64_t bytes = 0;
+  for (Type tile : slot.getTiles())
+    bytes += getStagedBytes(cast<RankedTensorType>(tile), chunk);
+  if (bytes > room)
+    return op->emitOpError() << "has " << slot << " of " << bytes << " bytes, but slots of " << ring
+                             << " have " << room << ": use smaller tiles, or several slots";
   return success();
 }
 
@@ -112,15 +121,37 @@ LogicalResult TileOp::verify() {
 }
 
 LogicalResult ReadOp::verify() {
-  RankedTensorType tile = getTile().getType().getTile();
   auto fragment = cast<RankedTensorType>(getFragment().getType());
-  if (tile.getRank() != 1)
-    return emitOpError() << "reads " << tile
-                         << ", but registers are filled with tiles of one dimension: others are "
-                            "for dots";
-  if (tile.getShape() != fragment.getShape() || tile.getElementType() != fragment.getElementType())
-    return emitOpError() << "gives " << fragment << " of " << tile
-                         << ": shape and elements are the same";
+  if (getTiles().empty())
+    return emitOpError() << "reads nothing: name the tiles that lie side by side in " << fragment;
+  SmallVector<int64_t> shape;
+  for (Value value : getTiles()) {
+    RankedTensorType tile = cast<StagedType>(value.getType()).getTile();
+    if (tile.getElementType() != fragment.getElementType())
+      return emitOpError() << "gives " << fragment << " of " << tile << ": their elements differ";
+    if (shape.empty())
+      shape.assign(tile.getShape().begin(), tile.getShape().end());
+    else if (tile.getRank() == 2 && shape.size() == 2 && tile.getDimSize(0) == shape[0])
+      shape[1] += tile.getDimSize(1);
+    else
+      return emitOpError() << "reads " << tile
+                           << " beside others: these are tiles of two dimensions and as many rows";
+    auto sm = mk::getSm(*this);
+    bool whole = !sm || tile.getDimSize(tile.getRank() - 1) * tile.getElementTypeBitWidth() %
+                                (8 * sm.getChunk()) ==
+                            0;
+    if (tile.getRank() == 2 && !whole)
+      return emitOpError() << "reads " << tile << ", whose rows are no multiple of "
+                           << sm.getChunk() << " bytes: use as many columns";
+  }
+  if (ArrayRef(shape) != fragment.getShape())
+    return emitOpError() << "gives " << fragment << " of tiles that are together "
+                         << RankedTensorType::get(shape, fragment.getElementType())
+                         << ": their shapes are the same";
+  if (shape.size() > 2 || (shape.size() == 2 && !isa<MmaAttr>(fragment.getEncoding())))
+    return emitOpError() << "gives " << fragment
+                         << ", but tiles of two dimensions are read in the layout of accumulators "
+                            "(#mk_sm.mma)";
   return success();
 }
 

@@ -60,11 +60,20 @@ static Operation *findLastUser(Operation *op, llvm::SmallPtrSetImpl<Operation *>
   return last;
 }
 
-/// Whether nothing that may write stands between a load and the ops that take its elements.
+/// Whether nothing that may write stands between a load and the ops that take its elements; nothing
+/// that gives back the slots of tiles that are read.
 static LogicalResult verifyMayWait(DeferOp op, Operation *load, Operation *last) {
   for (Operation *between = load->getNextNode(); between && between->isBeforeInBlock(last);
        between = between->getNextNode())
-    if (!isMemoryEffectFree(between) && !isa<mk::LoadOp, ReloadOp>(between)) {
+    if (isa<ReadOp>(load)) {
+      if (!isa<ReleaseOp>(between))
+        continue;
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "defers the reading of a slot past a release, which may give it "
+                                   "back: release it behind the ops that take the tile";
+      diag.attachNote(between->getLoc()) << "this one";
+      return diag;
+    } else if (!isMemoryEffectFree(between) && !isa<mk::LoadOp, ReloadOp>(between)) {
       InFlightDiagnostic diag = op.emitOpError()
                                 << "defers a load past an op that may write what it reads: take "
                                    "the tile in front of that op";
@@ -84,7 +93,7 @@ LogicalResult DeferOp::verify() {
                             "do at once: leave it out";
   bool elementwise = source && isa<arith::ArithDialect, math::MathDialect>(source->getDialect());
   if ((!elementwise &&
-       !isa_and_nonnull<mk::BroadcastOp, mk::LoadOp, ReloadOp, mk::TransposeOp>(source)) ||
+       !isa_and_nonnull<mk::BroadcastOp, mk::LoadOp, ReadOp, ReloadOp, mk::TransposeOp>(source)) ||
       source->getNumResults() != 1)
     return emitOpError() << "defers what is made by no elementwise op, transposition, broadcast or "
                             "load of a tile: leave it out";
@@ -104,7 +113,7 @@ LogicalResult DeferOp::verify() {
     return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "
                          << elements << ": give it no more";
   auto load = dyn_cast<mk::LoadOp>(source);
-  bool mayWait = load ? mk::isNeverWritten(load.getSource()) : !isa<ReloadOp>(source);
+  bool mayWait = load ? mk::isNeverWritten(load.getSource()) : !isa<ReadOp, ReloadOp>(source);
   return mayWait ? success() : verifyMayWait(*this, source, last);
 }
 

@@ -254,8 +254,7 @@ LogicalResult ExchangeQuadsOp::verify() {
   return success();
 }
 
-/// Of copies that threads make of single elements (PTX ISA, "cp.async": 4, 8 or 16 bytes).
-static LogicalResult verifyList(Operation *op, RankedTensorType tile) {
+LogicalResult mk_thread::verifyList(Operation *op, RankedTensorType tile) {
   Type element = tile.getElementType();
   if (tile.getRank() == 1 && tile.hasStaticShape() && element.isIntOrFloat() &&
       llvm::is_contained({32, 64}, element.getIntOrFloatBitWidth()))
@@ -264,10 +263,6 @@ static LogicalResult verifyList(Operation *op, RankedTensorType tile) {
                            << tile;
 }
 LogicalResult CopyElementsOp::verify() { return verifyList(*this, getTile()); }
-LogicalResult ReadElementsOp::verify() {
-  return failed(verifyList(*this, getTile())) ? failure()
-                                              : verifyElements(*this, getTile(), getResultTypes());
-}
 LogicalResult StoreElementsOp::verify() {
   if (getAdd() && failed(verifyAddition(*this, getTile().getElementType())))
     return failure();

@@ -215,18 +215,25 @@ def MkThread_CopyElementsOp : MkThread_CompositeOp<"copy_elements"> {
   let hasVerifier = 1;
 }
 def MkThread_ReadElementsOp : MkThread_CompositeOp<"read_elements"> {
-  let summary = "reads a thread's elements of a tile of one dimension out of shared memory";
+  let summary = "reads some of a thread's elements of a tile out of shared memory";
   let description = [{
-    They lie side by side at `source`.
+    Those of a tile of one dimension, all of them, lie side by side at the only source. Of accumulators each source has
+    `columns` columns, the last one maybe fewer: a chunk of them behind the other, in the swizzle of the copy engine.
+    Adjacent elements are read together.
 
     ```mlir
-    %c, %d = mk_thread.read_elements tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>> at %slot
-        thread(%thread) : f32, f32
+    %c, %d = mk_thread.read_elements [0, 1] of tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
+        at %slot columns 128 thread(%thread) : f32, f32
+    %e, %f = mk_thread.read_elements [66, 67] of tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>
+        at %slot, %next columns 128 thread(%thread) : bf16, bf16
     ```
   }];
-  let arguments = (ins MkThread_Tile:$tile, MkThread_Shared:$source, I32:$thread);
+  let arguments = (ins DenseI32ArrayAttr:$which, MkThread_Tile:$tile, Variadic<MkThread_Shared>:$sources,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$columns, I32:$thread);
   let results = (outs MkThread_Elements:$elements);
-  let assemblyFormat = "$tile `at` $source `thread` `(` $thread `)` attr-dict `:` type($elements)";
+  let assemblyFormat = [{
+    $which `of` $tile `at` $sources `columns` $columns `thread` `(` $thread `)` attr-dict `:` type($elements)
+  }];
   let hasVerifier = 1;
 }
 def MkThread_StoreElementsOp : MkThread_CompositeOp<"store_elements", [AttrSizedOperandSegments]> {

@@ -57,7 +57,7 @@ LogicalResult OnDemandOp::verify() {
            (isa<SpreadOp>(op) ||
             llvm::is_contained({"arith", "math"}, op->getName().getDialectNamespace()));
   };
-  bool loads = isa_and_nonnull<LoadElementsOp, ReloadElementsOp>(op) &&
+  bool loads = isa_and_nonnull<LoadElementsOp, ReadElementsOp, ReloadElementsOp>(op) &&
                TypeRange(getElementTypes(type)) == op->getResultTypes();
   if (getBody().getNumArguments() || !op || !(loads || computes(op)))
     return emitOpError() << "of " << type
@@ -136,4 +136,32 @@ LogicalResult ReloadElementsOp::verify() {
   return failed(verifySpilled(*this, getTile(), getWhich()))
              ? failure()
              : verifyValues(*this, getTile(), getWhich(), getResultTypes());
+}
+LogicalResult ReadElementsOp::verify() {
+  RankedTensorType tile = getTile();
+  size_t wanted = llvm::divideCeil(tile.getRank() ? tile.getShape().back() : 1, getColumns());
+  if (getSources().size() != wanted)
+    return emitOpError() << "reads " << tile << " from " << getSources().size() << " places of "
+                         << getColumns() << " columns; name " << wanted;
+  if (tile.getRank() != 2) {
+    if (failed(verifyList(*this, tile)))
+      return failure();
+    if (wanted != 1 ||
+        getWhich() != ArrayRef(llvm::to_vector(llvm::seq<int32_t>(0, mk_sm::getNumElements(tile)))))
+      return emitOpError() << "reads a part of " << tile
+                           << ", which lies in one place and is read as a whole";
+    return verifyValues(*this, tile, {}, getResultTypes());
+  }
+  int64_t bits = tile.getElementTypeBitWidth(), chunk = 8 * mk::getSm(*this).getChunk();
+  if (!isa_and_nonnull<mk_sm::MmaAttr>(tile.getEncoding()) || (bits != 16 && bits != 32) ||
+      tile.getDimSize(1) * bits % chunk || int64_t(getColumns()) * bits % chunk)
+    return emitOpError() << "reads " << tile << " in parts of " << getColumns()
+                         << " columns; use accumulators of 16 or 32 bits and multiples of "
+                         << chunk / bits << " columns";
+  for (auto [k, i] : llvm::enumerate(getWhich()))
+    if (getWhich().size() % 2 || i % 2 != int32_t(k % 2) ||
+        i != getWhich()[k - k % 2] + int32_t(k % 2))
+      return emitOpError() << "reads elements [" << getWhich() << "] of " << tile
+                           << ", which lie in pairs: use whole ones";
+  return verifyValues(*this, tile, getWhich(), getResultTypes());
 }

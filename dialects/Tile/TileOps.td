@@ -21,7 +21,8 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     or beyond `valid` elements from the offsets (a number for each tile
     dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
     snapshot: later writes do not change it. With `once` no other item of the launch reads
-    any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it.
+    any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it. With `staged` (`mk-sm-stage-loads`) the
+    copy engine brings it where the role has room for that, also if no `mk.dot` multiplies it.
 
     ```mlir
     %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
@@ -29,11 +30,11 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$offsets,
-                       Variadic<Index>:$valid, Optional<AnyType>:$pad, UnitAttr:$once);
+                       Variadic<Index>:$valid, Optional<AnyType>:$pad, UnitAttr:$once, UnitAttr:$staged);
   let results = (outs Mk_Tile:$tile);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    (`once` $once^)? attr-dict `:` qualified(type($source)) `->` type($tile)
+    (`once` $once^)? (`staged` $staged^)? attr-dict `:` qualified(type($source)) `->` type($tile)
   }];
   let hasVerifier = 1;
 }

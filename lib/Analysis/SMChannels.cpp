@@ -34,15 +34,36 @@ static LogicalResult verifyFilled(AcquireOp acquire) {
   return success();
 }
 
-/// In each block a slot is waited for, then released, before the next one.
+/// Whether only threads read the slot, which may hold several at once.
+static bool isOnlyRead(mk_sm::WaitOp wait) {
+  return !wait.getSlot().use_empty() &&
+         llvm::all_of(wait.getSlot().getUsers(), [](Operation *tile) {
+           return llvm::all_of(tile->getUsers(), llvm::IsaPred<ReadOp>);
+         });
+}
+
+/// In each block a slot is waited for, then released, before the next one, or several are together.
 static LogicalResult verifyReleased(CreateRingOp ring) {
+  llvm::SmallPtrSet<Block *, 4> seen;
   for (mk_sm::WaitOp wait : getUsers<mk_sm::WaitOp>(ring)) {
-    Operation *next = wait->getNextNode();
-    while (next && !(isa<mk_sm::WaitOp, ReleaseOp>(next) &&
-                     llvm::is_contained(next->getOperands(), ring.getResult())))
-      next = next->getNextNode();
-    if (!next || isa<mk_sm::WaitOp>(next))
-      return wait.emitOpError()
+    if (!seen.insert(wait->getBlock()).second)
+      continue;
+    SmallVector<mk_sm::WaitOp> held;
+    size_t released = 0;
+    for (Operation &op : *wait->getBlock()) {
+      if (!llvm::is_contained(op.getOperands(), ring.getResult()))
+        continue;
+      if (auto next = dyn_cast<mk_sm::WaitOp>(op)) {
+        if (released || (!held.empty() && !(isOnlyRead(held.front()) && isOnlyRead(next))))
+          break;
+        held.push_back(next);
+      } else if (isa<ReleaseOp>(op) && ++released >= held.size()) {
+        held.clear();
+        released = 0;
+      }
+    }
+    if (!held.empty())
+      return held.front().emitOpError()
              << "takes a slot that is not released in the same block, as passes that move releases "
                 "expect: put mk_sm.release behind its last use";
   }

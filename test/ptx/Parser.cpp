@@ -297,10 +297,11 @@ private:
   }
   void address(Instr &instr) {
     pushOperand(instr);
-    if (eat('+'))
-      instr.ops.back().imm += uint64_t(std::stoll(name(), nullptr, 0));
-    else if (eat('-'))
+    bool plus = eat('+'); // LLVM writes [%r1+-4]
+    if (eat('-'))
       instr.ops.back().imm -= uint64_t(std::stoll(name(), nullptr, 0));
+    else if (plus)
+      instr.ops.back().imm += uint64_t(std::stoll(name(), nullptr, 0));
   }
   size_t pushOperand(Instr &instr) {
     skip();

@@ -23,6 +23,8 @@ static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange pla
 
 static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
+  if (op.getRead())
+    mk_thread::SyncWarpOp::create(p);
   Value writers;
   for (ShareGroup group : channel.groups) {
     Value mask = mk_thread::makeMask(p, group, p.cta, p.info.params.cluster);

@@ -51,9 +51,13 @@ void sm::populateFragmentLowerings(LoweringTable &table) {
       [](MaterializeOp op, PartitionBuilder &p) { p.set(op, p.scalar(op.getSource())); },
       [](ReadOp op, PartitionBuilder &p) {
         auto type = cast<RankedTensorType>(op.getFragment().getType());
+        auto first = cast<StagedType>(op.getTiles().front().getType()).getTile();
         p.setFragment(op, [&] {
-          return mk_thread::ReadElementsOp::create(p, getElementTypes(type), type,
-                                                   p.scalar(op.getTile()), p.partitionThread);
+          Value thread = type.getRank() == 1 ? p.partitionThread : p.readThreadInPartition();
+          return mk_thread::ReadElementsOp::create(
+              p, getElementTypes(type),
+              llvm::to_vector(llvm::seq<int32_t>(0, getNumElements(type))), type,
+              p.scalars(op.getTiles()), first.getShape().back(), thread);
         });
       },
       [](ub::PoisonOp op, PartitionBuilder &p) {

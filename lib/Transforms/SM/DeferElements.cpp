@@ -30,14 +30,20 @@ private:
 };
 } // namespace
 
+/// Whether the op reads a tile that lies in slots, any element of it when it is asked for.
+static bool isTileRead(Operation *op) {
+  auto read = dyn_cast_or_null<ReadOp>(op);
+  return read && cast<RankedTensorType>(read.getType()).getRank() == 2;
+}
+
 /// Whether an op makes a tile that may be made a part at a time.
 static bool isByElements(Operation *op) {
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
   if (auto transpose = dyn_cast<mk::TransposeOp>(op))
     elementwise = isThreadLocal(transpose);
-  return (elementwise || isa<mk::BroadcastOp, mk::LoadOp>(op)) && op->getNumResults() == 1 &&
-         isa<RankedTensorType>(op->getResult(0).getType()) && !op->use_empty() &&
-         !isa<arith::ConstantOp>(op);
+  return (elementwise || isa<mk::BroadcastOp, mk::LoadOp>(op) || isTileRead(op)) &&
+         op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+         !op->use_empty() && !isa<arith::ConstantOp>(op);
 }
 
 Operation *Deferral::findOnlyStore(Operation *op) {
@@ -58,18 +64,26 @@ Operation *Deferral::findOnlyStore(Operation *op) {
   return onlyStores[op] = store;
 }
 
-/// Whether a load may as well be done at an op behind it: nothing writes in between.
-static bool mayWaitFor(Operation *user, mk::LoadOp load) {
-  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode())
-    if (!op || (!isMemoryEffectFree(op) && !isa<mk::LoadOp>(op)))
+/// Whether a load may as well be done at an op behind it: nothing writes in between, or fills the
+/// slots in which it lies.
+static bool mayWaitFor(Operation *user, Operation *load) {
+  bool inSlots = isTileRead(load);
+  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode()) {
+    if (!op || isa<ReleaseOp>(op))
       return false;
+    if (!inSlots && !isMemoryEffectFree(op) && !isa<mk::LoadOp>(op))
+      return false;
+  }
   return true;
 }
 
 /// The same for a store: it must write elsewhere.
-static bool mayWait(mk::KernelOp kernel, mk::LoadOp load, Operation *store) {
-  if (!mayWaitFor(store, load))
+static bool mayWait(mk::KernelOp kernel, Operation *op, Operation *store) {
+  if (!mayWaitFor(store, op))
     return false;
+  auto load = dyn_cast<mk::LoadOp>(op);
+  if (!load)
+    return true;
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
@@ -82,10 +96,10 @@ static bool isConversion(Operation *op) {
 }
 
 /// The load whose elements an op gives, maybe converted.
-static mk::LoadOp findLoad(Operation *op) {
+static Operation *findLoad(Operation *op) {
   while (op && isConversion(op))
     op = op->getOperand(0).getDefiningOp();
-  return dyn_cast_or_null<mk::LoadOp>(op);
+  return isa_and_nonnull<mk::LoadOp>(op) || isTileRead(op) ? op : nullptr;
 }
 
 // A tile of which only one op takes each element once, as a sum that goes on with it, need
@@ -94,7 +108,7 @@ static Operation *findOnlyUser(Operation *op) {
   if (op->getNumResults() != 1 || !op->hasOneUse() ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return nullptr;
-  mk::LoadOp from = findLoad(op);
+  Operation *from = findLoad(op);
   Operation *user = *op->user_begin();
   if (!from || user->getBlock() != op->getBlock() || from->getBlock() != op->getBlock())
     return nullptr;
@@ -126,7 +140,7 @@ static bool isUsedInPlace(Operation *op) {
 /// late as at the store, but at the op: its result takes the place of the tile.
 bool Deferral::isUsedBefore(Operation *op, Operation *store) {
   bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
-    mk::LoadOp load = findLoad(operand.getDefiningOp());
+    Operation *load = findLoad(operand.getDefiningOp());
     return load && findOnlyUser(load) == op && !mayWait(kernel, load, store) &&
            mayWaitFor(op, load);
   });
@@ -144,7 +158,7 @@ bool Deferral::isUsedBefore(Operation *op, Operation *store) {
 bool Deferral::isDeferred(Operation *op) {
   if (isUsedInPlace(op))
     return true;
-  auto load = dyn_cast<mk::LoadOp>(op);
+  Operation *load = isa<mk::LoadOp>(op) || isTileRead(op) ? op : nullptr;
   Operation *store = findOnlyStore(op);
   if (store && (load ? mayWait(kernel, load, store) : !isUsedBefore(op, store)))
     return true;

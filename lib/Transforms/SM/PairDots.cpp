@@ -108,8 +108,9 @@ bool Pairing::analyseOps() {
   }
   reads = llvm::to_vector(body->getOps<ReadOp>());
   for (ReadOp read : reads) {
-    if (Operation *tile = read.getTile().getDefiningOp(); tile && tile->getBlock() == body)
-      starting.insert(tile);
+    for (Value value : read.getTiles())
+      if (Operation *tile = value.getDefiningOp(); tile && tile->getBlock() == body)
+        starting.insert(tile);
     starting.insert(read);
   }
   if (auto fence = dot->getPrevNode(); fence && isa<MmaFenceOp>(fence))

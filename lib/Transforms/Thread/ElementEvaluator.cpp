@@ -87,10 +87,12 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
   }
   for (Value operand : op->getOperands())
     load(operand, needed);
-  if (!isa<LoadElementsOp, ReloadElementsOp>(op))
+  if (!isa<LoadElementsOp, ReadElementsOp, ReloadElementsOp>(op))
     return;
   SmallVector<int32_t> missing;
-  int64_t run = isa<ReloadElementsOp>(op) ? 4 : 1; // what comes at once
+  int64_t run = isa<ReloadElementsOp>(op) ? 4
+                : isa<ReadElementsOp>(op) ? 2
+                                          : 1; // what comes at once
   for (unsigned i : elements)
     for (int64_t first = i / run * run, k = first;
          !find(tile, i) && !findShared(tile, i) && k != first + run; ++k)
@@ -118,10 +120,17 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
           shared[{tile, i}] = loaded;
     return;
   }
+  SmallVector<Type> types(missing.size(), op->getResult(0).getType());
+  if (auto read = dyn_cast<ReadElementsOp>(op)) {
+    auto again = ReadElementsOp::create(e, types, missing, read.getTile(),
+                                        llvm::map_to_vector(read.getSources(), at),
+                                        read.getColumns(), at(read.getThread()));
+    return note(missing, again.getElements());
+  }
   auto reload = cast<ReloadElementsOp>(op);
-  auto loaded = ReloadElementsOp::create(
-      e, SmallVector<Type>(missing.size(), op->getResult(0).getType()), missing, reload.getTile(),
-      at(reload.getAddress()), reload.getStep(), at(reload.getExists()));
+  auto loaded =
+      ReloadElementsOp::create(e, types, missing, reload.getTile(), at(reload.getAddress()),
+                               reload.getStep(), at(reload.getExists()));
   note(missing, loaded.getElements());
 }
 
@@ -152,7 +161,7 @@ static bool isBroadcast(Value tile) {
 Value ElementEvaluator::evaluate(Operation *op, Value tile, unsigned i) {
   if (Value value = find(tile, i))
     return value;
-  if (isa<LoadElementsOp, ReloadElementsOp>(op)) {
+  if (isa<LoadElementsOp, ReadElementsOp, ReloadElementsOp>(op)) {
     load(tile, i);
     if (!find(tile, i)) {
       LoadElementsOp loaded = findShared(tile, i);

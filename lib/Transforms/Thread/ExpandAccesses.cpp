@@ -228,11 +228,39 @@ static SmallVector<Value> readList(ReadElementsOp op, Emitter &e) {
   SmallVector<Value> result;
   for (auto [i, element] : llvm::enumerate(op.getElements())) {
     Place where = places.at(i);
-    Value at = add(e, op.getSource(), mul(e, resize(e, where.base[0], e.i32), size));
+    Value at = add(e, op.getSources().front(), mul(e, resize(e, where.base[0], e.i32), size));
     result.push_back(load(e, element.getType(), at, size * where.offset[0]));
   }
   // Before one of them gives the slot back.
   SyncWarpOp::create(e);
+  return result;
+}
+
+/// Pairs of elements out of chunks, each in the copy engine's swizzle: rows are a multiple of its
+/// period apart, so that only the thread's row in that counts.
+static SmallVector<Value> readChunks(ReadElementsOp op, Emitter &e) {
+  RankedTensorType tile = op.getTile();
+  if (tile.getRank() != 2)
+    return readList(op, e);
+  Places places(e, tile, op.getThread());
+  Type element = getRegisterType(tile.getElementType());
+  int64_t size = getElementBytes(element), chunk = e.sm.getChunk(), columns = op.getColumns();
+  SmallVector<Value> result;
+  for (size_t k = 0; k < op.getWhich().size(); k += 2) {
+    Place where = places.at(op.getWhich()[k]);
+    Value row = resize(e, where.base[0], e.i32), column = resize(e, where.base[1], e.i32);
+    int64_t source = where.offset[1] / columns, inSource = where.offset[1] % columns * size;
+    Value start = add(e, op.getSources()[source], mul(e, row, chunk));
+    Value inRow = xor_(e, xor_(e, mul(e, column, size), swizzle(e, row)), inSource % chunk);
+    int64_t offset = inSource / chunk * chunk * tile.getDimSize(0) + where.offset[0] * chunk;
+    if (size == 4) {
+      for (int64_t i = 0; i < 2; ++i)
+        result.push_back(load(e, element, add(e, start, inRow), offset + i * size));
+      continue;
+    }
+    Value word = load(e, e.i32, add(e, start, inRow), offset);
+    llvm::append_range(result, unpack(e, {word}, element, 2));
+  }
   return result;
 }
 
@@ -302,7 +330,7 @@ void mk_thread::expandAccesses(ModuleOp module) {
   replaceEach<LoadElementsOp>(module, loadElements);
   replaceEach<ExchangeQuadsOp>(module, exchangeQuads);
   replaceEach<ReloadElementsOp>(module, reload);
-  replaceEach<ReadElementsOp>(module, readList);
+  replaceEach<ReadElementsOp>(module, readChunks);
   expandEach<CopyElementsOp>(module, copyList);
   expandEach<StoreElementsOp>(module, storeElements);
 }

@@ -7,8 +7,8 @@ mk.kernel @ring_of_slot on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
-      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x32xbf16>>' of '!mk_sm.ring<2, tensor<64x64xbf16>>': their tiles differ}}
-      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<tensor<64x32xbf16>>
+      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x128xbf16>>' of 16384 bytes, but slots of '!mk_sm.ring<2, tensor<64x64xbf16>>' have 8192: use smaller tiles, or several slots}}
+      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<tensor<64x128xbf16>>
     }
   }
 }
@@ -22,8 +22,8 @@ mk.kernel @waited on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x32xbf16>>' of '!mk_sm.ring<2, tensor<64x64xbf16>>': their tiles differ}}
-      %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x32xbf16>>
+      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>' of 16384 bytes, but slots of '!mk_sm.ring<2, tensor<64x64xbf16>>' have 8192: use smaller tiles, or several slots}}
+      %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
     }
   }
 }
@@ -37,11 +37,11 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @committed on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !ring
-    %other = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x32xbf16>>
+    %other = mk_sm.create_ring : !mk_sm.ring<2, tensor<32x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x64xbf16>>' of '!mk_sm.ring<2, tensor<64x32xbf16>>': their tiles differ}}
-      mk_sm.commit %other, %s : !mk_sm.ring<2, tensor<64x32xbf16>>, !slot
+      // expected-error @+1 {{has '!mk_sm.slot<tensor<64x64xbf16>>' of 8192 bytes, but slots of '!mk_sm.ring<2, tensor<32x64xbf16>>' have 4096: use smaller tiles, or several slots}}
+      mk_sm.commit %other, %s : !mk_sm.ring<2, tensor<32x64xbf16>>, !slot
     }
   }
 }

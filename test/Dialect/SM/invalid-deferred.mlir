@@ -218,3 +218,26 @@ mk.kernel @ahead on @mesh (in %a : memref<64x64xf32> [64, 64], out %d : memref<6
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!t = tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
+!ring = !mk_sm.ring<2, tensor<64x64xf32>>
+!slot = !mk_sm.slot<tensor<64x64xf32>>
+mk.kernel @released on @mesh (out %d : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %slot = mk_sm.wait %ring : !ring -> !slot
+      %tile = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xf32>>
+      %x = mk_sm.read %tile : !mk_sm.staged<tensor<64x64xf32>> -> !t
+      // expected-error @+1 {{defers the reading of a slot past a release, which may give it back: release it behind the ops that take the tile}}
+      %y = mk_sm.defer %x : !t
+      // expected-note @+1 {{this one}}
+      mk_sm.release %ring read : !ring
+      mk.store %y, %d[%c0, %c0] : !t, memref<64x64xf32>
+    }
+  }
+}

@@ -189,8 +189,8 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error @+1 {{is for tiles of one dimension and 32 or 64 bits an element, not 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>'}}
-  %r:2 = mk_thread.read_elements tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %w thread(%w) : f32, f32
+  // expected-error @+1 {{is for tiles of one dimension and 32 or 64 bits an element, not 'tensor<64xbf16, #mk_sm.blocked<threads = 128, vector = 1>>'}}
+  %r:2 = mk_thread.read_elements [0, 1] of tensor<64xbf16, #mk_sm.blocked<threads = 128, vector = 1>> at %w columns 64 thread(%w) : bf16, bf16
 }
 
 // -----
@@ -198,8 +198,44 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error-re @+1 {{has 1 values for a tile 'tensor<64xf32, {{.*}}>', of which a thread holds 2, each as 'f32'}}
-  %r = mk_thread.read_elements tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w thread(%w) : f32
+  // expected-error-re @+1 {{has 1 values for elements [] of 'tensor<64xf32, {{.*}}>', of which a thread holds 2, each as 'f32'}}
+  %r = mk_thread.read_elements [0, 1] of tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w columns 64 thread(%w) : f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{reads a part of 'tensor<64xf32, {{.*}}>', which lies in one place and is read as a whole}}
+  %r = mk_thread.read_elements [1] of tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w columns 64 thread(%w) : f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{reads 'tensor<64x128xbf16, {{.*}}>' from 1 places of 64 columns; name 2}}
+  %r:2 = mk_thread.read_elements [0, 1] of tensor<64x128xbf16, #mk_sm.mma<warpgroups = 1>> at %w columns 64 thread(%w) : bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{reads 'tensor<64x96xbf16, {{.*}}>' in parts of 64 columns; use accumulators of 16 or 32 bits and multiples of 64 columns}}
+  %r:2 = mk_thread.read_elements [0, 1] of tensor<64x96xbf16, #mk_sm.mma<warpgroups = 1>> at %w, %w columns 64 thread(%w) : bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{reads elements [1, 2] of 'tensor<64x64xbf16, {{.*}}>', which lie in pairs: use whole ones}}
+  %r:2 = mk_thread.read_elements [1, 2] of tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> at %w columns 64 thread(%w) : bf16, bf16
 }
 
 // -----

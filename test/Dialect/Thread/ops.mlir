@@ -598,8 +598,10 @@ mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
       : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   // CHECK: mk_thread.copy_elements %[[G]] stride(%[[G]]) offset(%[[G]]) limit(%[[G]]) to %[[W]] counted by %[[W]] lane(%[[W]]) of tensor<128xf32>
   mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<128xf32>
-  // CHECK: mk_thread.read_elements tensor<64xf32, #{{.*}}> at %[[W]] thread(%[[W]]) : f32, f32
-  %listed:2 = mk_thread.read_elements tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w thread(%w) : f32, f32
+  // CHECK: mk_thread.read_elements [0, 1] of tensor<64xf32, #{{.*}}> at %[[W]] columns 64 thread(%[[W]]) : f32, f32
+  %listed:2 = mk_thread.read_elements [0, 1] of tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w columns 64 thread(%w) : f32, f32
+  // CHECK: mk_thread.read_elements [2, 3] of tensor<64x128xbf16, #{{.*}}> at %[[W]], %[[W]] columns 64 thread(%[[W]]) : bf16, bf16
+  %parts:2 = mk_thread.read_elements [2, 3] of tensor<64x128xbf16, #mk_sm.mma<warpgroups = 1>> at %w, %w columns 64 thread(%w) : bf16, bf16
   // CHECK: mk_thread.load_elements [1] of {{.*}} limits(%[[G]], %[[G]]) thread(%[[W]]) : f32
   %i = mk_thread.load_elements [1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) thread(%w) : f32

@@ -92,6 +92,9 @@ SmallVector<Type> getElementTypes(RankedTensorType tile);
 SmallVector<Type> getPackedTypes(Type element, int64_t count);
 /// Refuses an op in which a thread has other elements of a tile than these.
 LogicalResult verifyElements(Operation *op, RankedTensorType tile, TypeRange elements);
+/// Refuses a tile of which threads do not copy single elements (PTX ISA, "cp.async": 4, 8 or 16
+/// bytes).
+LogicalResult verifyList(Operation *op, RankedTensorType tile);
 
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
