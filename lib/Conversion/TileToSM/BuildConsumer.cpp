@@ -82,6 +82,10 @@ private:
   void enter(Operation *op) override {
     for (unsigned i : waits.lookup(op)) {
       const Site &site = plan.sites[i];
+      if (!site.parts.empty()) {
+        readParts(site);
+        continue;
+      }
       Value ring = channels.rings[site.ring];
       auto type = cast<RingType>(ring.getType());
       Location loc = site.getFirst().getLoc();
@@ -98,9 +102,26 @@ private:
     }
   }
 
+  /// The tile as a fragment with the layout of accumulators, or what becomes of that.
+  void readParts(const Site &site) {
+    mk::LoadOp load = site.getFirst();
+    SmallVector<Value> tiles;
+    for (RankedTensorType part : site.parts) {
+      Value slot =
+          mk_sm::WaitOp::create(b, load.getLoc(), SlotType::get(b.getContext(), {Type(part)}),
+                                channels.rings[site.ring], ValueRange());
+      tiles.push_back(
+          TileOp::create(b, load.getLoc(), StagedType::get(b.getContext(), part), slot, 0));
+    }
+    Attribute layout = MmaAttr::get(b.getContext(), plan.warpgroups);
+    mapConverted(load, ReadOp::create(b, load.getLoc(), fragmentType(load, layout), tiles));
+  }
+
   void leave(Operation *op) override {
     for (unsigned i : releases.lookup(op))
-      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring], ValueRange());
+      for (size_t slot = 0, n = std::max<size_t>(plan.sites[i].parts.size(), 1); slot != n; ++slot)
+        ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring], ValueRange(),
+                          /*read=*/!plan.sites[i].parts.empty() && !slot);
   }
 
   //===--------------------------------------------------------------------===//

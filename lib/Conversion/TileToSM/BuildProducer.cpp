@@ -24,6 +24,8 @@ private:
   void stage(mk::LoadOp load) {
     StagedTile staged = plan.staged.lookup(load);
     const Site &site = plan.sites[staged.site];
+    if (!site.parts.empty())
+      return stageParts(load, site);
     Value ring = channels.rings[site.ring];
     Location loc = load.getLoc();
     if (load == site.getFirst()) {
@@ -31,13 +33,35 @@ private:
       slots[staged.site] = AcquireOp::create(b, loc, SlotType::get(b.getContext(), type.getTiles()),
                                              ring, ValueRange());
     }
-    Value pad = load.getPad() ? get(load.getPad()) : Value();
-    CopyOp::create(b, loc, get(load.getSource()), getAll(load.getOffsets()),
-                   getAll(load.getValid()), pad, slots[staged.site], staged.index, /*shared=*/1,
-                   /*stride=*/1,
-                   /*padding=*/Value(), load.getOnce());
+    fill(load, slots[staged.site], staged.index, getAll(load.getOffsets()),
+         getAll(load.getValid()));
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);
+  }
+
+  void fill(mk::LoadOp load, Value slot, int64_t index, ValueRange offsets, ValueRange valid) {
+    Value pad = load.getPad() ? get(load.getPad()) : Value();
+    CopyOp::create(b, load.getLoc(), get(load.getSource()), offsets, valid, pad, slot, index,
+                   /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce());
+  }
+
+  /// A part of the tile's columns in each slot.
+  void stageParts(mk::LoadOp load, const Site &site) {
+    Value ring = channels.rings[site.ring];
+    Location loc = load.getLoc();
+    int64_t first = 0;
+    for (RankedTensorType part : site.parts) {
+      Value slot = AcquireOp::create(b, loc, SlotType::get(b.getContext(), {Type(part)}), ring,
+                                     ValueRange());
+      SmallVector<Value> offsets = getAll(load.getOffsets()), valid = getAll(load.getValid());
+      Value skipped = arith::ConstantIndexOp::create(b, loc, first);
+      offsets.back() = b.createOrFold<arith::AddIOp>(loc, offsets.back(), skipped);
+      if (!valid.empty())
+        valid.back() = b.createOrFold<arith::SubIOp>(loc, valid.back(), skipped);
+      fill(load, slot, 0, offsets, valid);
+      CommitOp::create(b, loc, ring, slot);
+      first += part.getDimSize(1);
+    }
   }
 
   /// As an index, which is what mailboxes hold.

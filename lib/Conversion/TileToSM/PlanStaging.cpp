@@ -143,10 +143,7 @@ static bool readsResultsInConsumer(Operation *op, ArrayRef<LoadOp> staged) {
   });
 }
 
-/// Waits as late as possible: before the first use, or before anything behind the loads that others
-/// may see, which must not come before what was read. What the consumer reads itself may be guarded
-/// by a wait of the producer alone, for which the slot stands.
-static void placeWait(Site &site, ArrayRef<LoadOp> staged) {
+void mk_sm::placeWait(Site &site, ArrayRef<LoadOp> staged) {
   Block *block = site.getBlock();
   llvm::DenseSet<Operation *> users;
   for (LoadOp load : site.loads)
@@ -232,5 +229,9 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
       plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), static_cast<int64_t>(i)};
     plan.sites.push_back(site);
   }
+  plan.op->walk([&](LoadOp load) {
+    if (load.getStaged() && !plan.staged.contains(load) && !load->use_empty())
+      planRead(plan, load, loads);
+  });
   return success();
 }

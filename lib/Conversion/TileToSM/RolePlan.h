@@ -13,10 +13,13 @@
 
 namespace mlir::mk_sm {
 
-/// Loads of one block whose tiles come in the same slot.
+/// Loads of one block whose tiles come in the same slot; or one load whose tile is read by threads,
+/// and comes in several slots.
 struct Site {
   SmallVector<mk::LoadOp> loads; // in program order
-  unsigned ring = 0;             // number in RolePlan::rings
+  /// Of a tile that threads read: what each of its slots holds, side by side.
+  SmallVector<RankedTensorType> parts;
+  unsigned ring = 0; // number in RolePlan::rings
   /// The slot is waited for before the first and released behind the second;
   /// both stand in the block of the loads.
   Operation *waitBefore = nullptr, *releaseBehind = nullptr;
@@ -69,7 +72,9 @@ struct RolePlan {
   }
   /// Whether the tile stays in shared memory, where dots read it.
   bool staysShared(Value tile) const {
-    return getStaged(tile) && cast<RankedTensorType>(tile.getType()).getRank() > 1;
+    const StagedTile *place = getStaged(tile);
+    return place && sites[place->site].parts.empty() &&
+           cast<RankedTensorType>(tile.getType()).getRank() > 1;
   }
 };
 
@@ -107,6 +112,15 @@ bool isSummedApart(mk::DotOp dot);
 
 /// Finds the staged loads, and groups them.
 LogicalResult planStaging(RolePlan &plan);
+/// Waits as late as possible: before the first use, or before anything behind the loads that others
+/// may see, which must not come before what was read. What the consumer reads itself may be guarded
+/// by a wait of the producer alone, for which the slot stands.
+void placeWait(Site &site, ArrayRef<mk::LoadOp> staged);
+/// Has a load that may come through a ring take slots of one that products leave free by then, if
+/// there is one. `staged`: the loads of dots.
+void planRead(RolePlan &plan, mk::LoadOp load, ArrayRef<mk::LoadOp> staged);
+/// Leaves loads to the consumer for which the producer would have to wait, but for those of dots.
+void keepFromWaiting(RolePlan &plan);
 /// Refuses what the matrix unit cannot do, and chooses the number of warpgroups.
 LogicalResult planDots(RolePlan &plan, ArrayRef<mk::DotOp> dots, ArrayRef<mk::LoadOp> staged);
 

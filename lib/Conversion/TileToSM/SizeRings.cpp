@@ -21,6 +21,7 @@ struct Ring {
   CreateRingOp op;
   int64_t bytes; // of a slot
   bool inner;    // filled in an innermost loop
+  int64_t least; // slots that the consumer holds at once
   int64_t depth;
   int64_t maxDepth() const {
     mk::ThresholdsAttr limits = mk::getSm(op).getThresholds();
@@ -77,6 +78,23 @@ static bool isFilledInnermost(CreateRingOp ring) {
   return false;
 }
 
+/// The most slots that the consumer waits for in a block before it gives one back.
+static int64_t countHeld(CreateRingOp ring) {
+  int64_t most = 1;
+  for (Operation *user : ring->getUsers()) {
+    if (!isa<mk_sm::WaitOp>(user))
+      continue;
+    int64_t held = 0;
+    for (Operation &op : *user->getBlock()) {
+      if (!llvm::is_contained(op.getOperands(), ring.getResult()))
+        continue;
+      held += isa<mk_sm::WaitOp>(op) - isa<ReleaseOp>(op);
+      most = std::max(most, held);
+    }
+  }
+  return most;
+}
+
 void Budget::collect() {
   if (PartitionOp consumer = findPartition(role, PartitionKind::Consumer))
     warpgroups = consumer.getNumWarpgroups(), teams = consumer.getTeams();
@@ -91,8 +109,8 @@ void Budget::collect() {
       take(&op);
     auto ring = dyn_cast<CreateRingOp>(op);
     if (ring && !ring.getResult().getType().hasDepth())
-      rings.push_back(
-          {ring, ring.getResult().getType().getSlotBytes(chunk), isFilledInnermost(ring), 1});
+      rings.push_back({ring, ring.getResult().getType().getSlotBytes(chunk),
+                       isFilledInnermost(ring), countHeld(ring), 1});
   }
 }
 
@@ -234,14 +252,15 @@ LogicalResult Budget::refuse() {
 }
 
 LogicalResult Budget::choose() {
-  for (Ring &ring : rings)
-    ring.depth = ring.inner ? 2 : 1;
-  if (used() > available && canDoWithOneSlot()) {
+  auto begin = [&](int64_t inner) {
     for (Ring &ring : rings)
-      ring.depth = 1;
+      ring.depth = std::max(ring.least, ring.inner ? inner : 1);
+  };
+  begin(2);
+  if (used() > available && canDoWithOneSlot()) {
+    begin(1);
     if (used() > available)
-      for (Ring &ring : rings)
-        ring.depth = ring.inner ? 2 : 1;
+      begin(2);
   }
   if (used() > available)
     return refuse();

@@ -137,6 +137,8 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   bool mayWait = getRegisterSplit(file, warpgroups, live) ==
                  getRegisterSplit(file, warpgroups, live, /*waitsInProducer=*/true);
   for (auto &role : roles) {
+    if (!mayWait)
+      keepFromWaiting(role->plan);
     if (failed(role->prepare(mayWait)))
       return failure();
     waits |= role->waitsInProducer();

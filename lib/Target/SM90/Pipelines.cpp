@@ -40,6 +40,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
     pm.addPass(mk_sm::createReverseFoldsPass());
   });
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
+  pm.addPass(mk_sm::createStageLoadsPass());
   pm.addPass(mk_sm::createDropLimitsPass());
   verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());

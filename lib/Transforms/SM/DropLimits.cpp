@@ -111,7 +111,7 @@ static bool isMultiplied(OpOperand &use) {
 
 void mk_sm::dropLimits(mk::LoadOp load) {
   // Other tiles are loaded by threads, which know where one ends.
-  if (load->use_empty() || !llvm::all_of(load->getUses(), isMultiplied))
+  if (load->use_empty() || !(load.getStaged() || llvm::all_of(load->getUses(), isMultiplied)))
     return;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
   OpBuilder b(load);

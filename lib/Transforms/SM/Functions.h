@@ -23,6 +23,7 @@ void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
 void hoistLoads(DeferOp deferral);
+void stageLoads(mk::LoadOp load);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
 void overlapDots(ModuleOp module);

@@ -26,6 +26,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SKIPRESCALINGPASS
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
 #define GEN_PASS_DEF_SPLITMASKSPASS
+#define GEN_PASS_DEF_STAGELOADSPASS
 #define GEN_PASS_DEF_TAKETURNSPASS
 #include "mkernel/Transforms/SM/Passes.h.inc"
 } // namespace mlir::mk_sm
@@ -53,5 +54,6 @@ template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopie
 template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipRescaling>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;
 template struct FunctionPass<mk_sm::impl::SplitMasksPassBase, mk_sm::splitMasks>;
+template struct FunctionPass<mk_sm::impl::StageLoadsPassBase, mk_sm::stageLoads>;
 template struct FunctionPass<mk_sm::impl::TakeTurnsPassBase, mk_sm::takeTurns>;
 } // namespace mlir::mk

@@ -97,4 +97,5 @@ mk.kernel @late on @mesh dims(uniform K) (
 }
 
 // Tiles of 256 x 192 take the registers that a producer needs to wait.
+// TIGHT: remark: mk-sm-split-roles: missed: is loaded by those who use it, since the kernel's tiles leave the producer too few registers to wait for it: use smaller tiles
 // TIGHT: remark: mk-sm-split-roles: missed: does not hold back the next item, which waits as well: the producer has too few registers to wait, since the kernel's tiles take them: use smaller tiles

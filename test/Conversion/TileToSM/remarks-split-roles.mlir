@@ -66,3 +66,27 @@ mk.kernel @waits on @mesh dims(uniform K) (
     mk.store %s, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
   }
 }
+
+// -----
+
+// What threads read takes slots of products, one tile after the other.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @read on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %r : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x32xbf16>
+    %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<128x32xbf16>
+    %g = mk.dot %a, %b, %zero transpose_b : tensor<64x32xbf16>, tensor<128x32xbf16>, tensor<64x128xf32>
+    // expected-remark @+1 {{mk-sm-split-roles: passed: comes through ring 0, in 1 slots}}
+    %l = mk.load %r[%c0, %c0] staged : memref<?x?xbf16> -> tensor<64x128xbf16>
+    // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since no ring has room for its tile while it is used}}
+    %m = mk.load %r[%c0, %c0] staged : memref<?x?xbf16> -> tensor<64x128xbf16>
+    %n = arith.addf %l, %m : tensor<64x128xbf16>
+    %w = arith.extf %n : tensor<64x128xbf16> to tensor<64x128xf32>
+    %s = arith.addf %g, %w : tensor<64x128xf32>
+    mk.store %s, %c[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32>
+  }
+}

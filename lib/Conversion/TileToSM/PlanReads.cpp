@@ -1,0 +1,115 @@
+//===- PlanReads.cpp - Tiles that threads read come through rings of products ----===//
+#include "RolePlan.h"
+#include "mkernel/Analysis/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk_sm;
+
+/// Of the block of the load, the last op that takes what it is computed to.
+static Operation *findLastUser(LoadOp load) {
+  Operation *last = nullptr;
+  SmallVector<Operation *> worklist{load};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      Operation *in = load->getBlock()->findAncestorOpInBlock(*user);
+      if (!in || !seen.insert(in).second)
+        continue;
+      if (!last || last->isBeforeInBlock(in))
+        last = in;
+      if (!in->hasTrait<OpTrait::IsTerminator>())
+        worklist.push_back(in);
+    }
+  // A block is left with what it gives.
+  return last && last->hasTrait<OpTrait::IsTerminator>() ? last->getPrevNode() : last;
+}
+
+/// Whether the slots of one are released before the other takes any, however blocks are nested.
+static bool areInTurn(const Site &a, const Site &b) {
+  if (a.getBlock() == b.getBlock())
+    return a.releaseBehind->isBeforeInBlock(b.getFirst()) ||
+           b.releaseBehind->isBeforeInBlock(a.getFirst());
+  // The op holds all of the other one.
+  auto isApart = [](const Site &site, Operation *op) {
+    return site.releaseBehind->isBeforeInBlock(op) || op->isBeforeInBlock(site.getFirst());
+  };
+  if (Operation *op = a.getBlock()->findAncestorOpInBlock(*b.getFirst()))
+    return isApart(a, op);
+  if (Operation *op = b.getBlock()->findAncestorOpInBlock(*a.getFirst()))
+    return isApart(b, op);
+  return true;
+}
+
+/// Parts of the tile, as few and as equal as rings' slots of so many bytes allow; none if it does
+/// not lie in whole chunks.
+static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t bytes, int64_t chunk) {
+  int64_t bits = tile.getElementTypeBitWidth();
+  if (tile.getRank() != 2 || (bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
+    return {};
+  int64_t chunks = tile.getDimSize(1) * bits / (8 * chunk);
+  int64_t most = bytes / (tile.getDimSize(0) * chunk); // chunks in a slot
+  if (!most)
+    return {};
+  int64_t each = llvm::divideCeil(chunks, llvm::divideCeil(chunks, most));
+  SmallVector<RankedTensorType> parts;
+  for (int64_t left = chunks; left > 0; left -= each)
+    parts.push_back(RankedTensorType::get(
+        {tile.getDimSize(0), std::min(left, each) * 8 * chunk / bits}, tile.getElementType()));
+  return parts;
+}
+
+/// Whether rings have room where so many slots of the one of this number are in use at once, and
+/// two of others: staging areas and exchanges take up to a quarter.
+static bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr sm) {
+  int64_t bytes = 0;
+  for (auto [i, tiles] : llvm::enumerate(plan.rings))
+    bytes +=
+        (i == number ? std::max<size_t>(slots, 2) : 2) *
+        RingType::get(sm.getContext(), ShapedType::kDynamic, tiles).getSlotBytes(sm.getChunk());
+  return bytes <= sm.getShared() / 4 * 3;
+}
+
+void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
+  SmAttr sm = getSm(load);
+  Site site;
+  site.loads.push_back(load);
+  placeWait(site, staged);
+  site.releaseBehind = findLastUser(load);
+  for (auto [number, tiles] : llvm::enumerate(plan.rings)) {
+    auto ring = RingType::get(load.getContext(), ShapedType::kDynamic, tiles);
+    site.parts = cutTile(cast<RankedTensorType>(load.getType()), ring.getSlotBytes(sm.getChunk()),
+                         sm.getChunk());
+    bool inTurn = llvm::all_of(plan.sites, [&](const Site &other) {
+      return other.ring != number || areInTurn(site, other);
+    });
+    if (site.parts.empty() || !inTurn || !haveRoom(plan, number, site.parts.size(), sm))
+      continue;
+    site.ring = number;
+    passed(load, kSplitRoles) << remark::add("comes through ring {0}, in {1} slots", number,
+                                             site.parts.size());
+    plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), 0};
+    plan.sites.push_back(site);
+    return;
+  }
+  missed(load, kSplitRoles)
+      << "is loaded by those who use it, since no ring has room for its tile while it is used";
+}
+
+void mk_sm::keepFromWaiting(RolePlan &plan) {
+  SmallVector<mk::WaitOp> waits;
+  plan.op->walk([&](mk::WaitOp wait) { waits.push_back(wait); });
+  // Behind those of products.
+  for (size_t i = plan.sites.size(); i-- && !plan.sites[i].parts.empty();) {
+    LoadOp load = plan.sites[i].getFirst();
+    if (llvm::none_of(waits, [&](mk::WaitOp wait) { return mayPrecede(wait, load, plan.op); }))
+      continue;
+    missed(load, kSplitRoles)
+        << "is loaded by those who use it, since the kernel's tiles leave the producer too few "
+           "registers to wait for it: use smaller tiles";
+    plan.staged.erase(load);
+    plan.sites.erase(plan.sites.begin() + i);
+    for (auto &[other, place] : plan.staged)
+      place.site -= place.site > i;
+  }
+}

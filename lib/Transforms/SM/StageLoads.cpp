@@ -1,0 +1,106 @@
+//===- StageLoads.cpp - Tiles of an epilogue come as those of products do ------===//
+//
+// What is added to a product when it is there, as a residual or the sums of other ranks, is loaded
+// by the threads that add it, who have nothing else to do while they wait for memory. The copy
+// engine can bring it ahead, through slots that the products leave free.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "mkernel/Analysis/Multiples.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static constexpr StringRef kStageLoads = "mk-sm-stage-loads";
+
+static bool multiplies(Operation *op) { return mk::holds<mk::DotOp>(op); }
+
+/// Whether products come in front of the load in its item, and no other loop holds both.
+static bool isBehindProducts(mk::LoadOp load) {
+  bool behind = false;
+  for (Operation *op = load; !isa<mk::RoleOp>(op->getParentOp()); op = op->getParentOp()) {
+    if (isa<mk::PrepareOp>(op) || (isa<LoopLikeOpInterface>(op) && multiplies(op)))
+      return false;
+    for (Operation *before = op->getPrevNode(); before && !behind; before = before->getPrevNode())
+      behind = multiplies(before);
+  }
+  return behind;
+}
+
+/// Whether the copy engine can bring the tile: whole chunks of rows, from columns that it takes.
+static bool isCopied(mk::LoadOp load) {
+  mk::SmAttr sm = mk::getSm(load);
+  auto tile = cast<RankedTensorType>(load.getType());
+  auto source = cast<MemRefType>(load.getSource().getType());
+  int64_t bits = tile.getElementTypeBitWidth();
+  constexpr int64_t kColumn = 16; // bytes that a column begins at a multiple of (PTX ISA)
+  return (bits == 16 || bits == 32) && !load.getPad() &&
+         tile.getDimSize(0) % sm.getMatrixUnit().getRows() == 0 &&
+         tile.getDimSize(1) * bits % (8 * sm.getChunk()) == 0 && source.getRank() >= 2 &&
+         source.getRank() <= int64_t(sm.getTensorMaps().getRank()) &&
+         mk::isMultipleOf(load.getOffsets().back(), 8 * kColumn / bits);
+}
+
+/// Whether the op writes at other ranks alone, as far as is known, and the role of the load waits
+/// in front of it for the signal behind what is written.
+static bool isAnnounced(Operation *op, mk::LoadOp load) {
+  auto store = dyn_cast<mk::StoreOp>(op);
+  auto put = dyn_cast<mk::PutOp>(op);
+  Value signal = put ? put.getSignal() : store && store.getPeer() ? store.getSignal() : Value();
+  bool isBefore = true;
+  return signal && mk::holdsAny(load->getParentOfType<mk::RoleOp>(), [&](Operation *other) {
+           isBefore &= other != load;
+           auto wait = dyn_cast<mk::WaitOp>(other);
+           return wait && isBefore && wait.getSignal() == signal;
+         });
+}
+
+/// Whether what the producer reads ahead is what the item would read. What other roles and ranks
+/// write an item waits for, and so does the producer; what its own CTA has written, in this role or
+/// one that the CTA had before, it just reads.
+static bool mayBeRead(mk::LoadOp load) {
+  auto kernel = load->getParentOfType<mk::KernelOp>();
+  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
+  if (read.empty())
+    return false;
+  auto writes = [&](Operation *op) {
+    Value written = mk::getWritten(op);
+    return written && !isAnnounced(op, load) &&
+           llvm::any_of(mk::getPossibleArgs(kernel, written),
+                        [&](unsigned arg) { return llvm::is_contained(read, arg); });
+  };
+  mk::KernelResources resources(kernel);
+  unsigned own = *resources.indexOf(load->getParentOfType<mk::RoleOp>());
+  return llvm::none_of(resources.roles, [&](mk::RoleOp role) {
+    unsigned number = *resources.indexOf(role);
+    return (number == own || llvm::is_contained(resources.getChain(number), own)) &&
+           mk::holdsAny(role, writes);
+  });
+}
+
+void mk_sm::stageLoads(mk::LoadOp load) {
+  auto isElementwise = [](Operation *op) {
+    return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
+  };
+  auto tile = cast<RankedTensorType>(load.getType());
+  if (load.getStaged() || load->use_empty() || tile.getRank() != 2 ||
+      !llvm::all_of(load->getUsers(), isElementwise) || !isBehindProducts(load))
+    return;
+  if (!isCopied(load)) {
+    missed(load, kStageLoads) << "is loaded by those who use it, since the copy engine does not "
+                                 "take it: it brings tiles of 64 rows and 128 bytes, or multiples "
+                                 "of them, from columns that are multiples of 16 bytes";
+    return;
+  }
+  if (!mayBeRead(load)) {
+    missed(load, kStageLoads) << "is loaded by those who use it, since this rank writes where it "
+                                 "is, and the producer would read it ahead";
+    return;
+  }
+  load.setStaged(true);
+  passed(load, kStageLoads) << "may come ahead, by the copy engine";
+}
