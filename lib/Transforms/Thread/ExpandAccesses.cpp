@@ -253,13 +253,9 @@ static SmallVector<Value> readChunks(ReadElementsOp op, Emitter &e) {
     Value start = add(e, op.getSources()[source], mul(e, row, chunk));
     Value inRow = xor_(e, xor_(e, mul(e, column, size), swizzle(e, row)), inSource % chunk);
     int64_t offset = inSource / chunk * chunk * tile.getDimSize(0) + where.offset[0] * chunk;
-    if (size == 4) {
-      for (int64_t i = 0; i < 2; ++i)
-        result.push_back(load(e, element, add(e, start, inRow), offset + i * size));
-      continue;
-    }
-    Value word = load(e, e.i32, add(e, start, inRow), offset);
-    llvm::append_range(result, unpack(e, {word}, element, 2));
+    Value pair = load(e, VectorType::get(2, element), add(e, start, inRow), offset);
+    for (int64_t i = 0; i < 2; ++i)
+      result.push_back(LLVM::ExtractElementOp::create(e, pair, e.c32(i)));
   }
   return result;
 }

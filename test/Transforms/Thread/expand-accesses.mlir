@@ -68,7 +68,7 @@ mk_thread.kernel @accesses threads(384) cluster(1) params(512) shared(4096)
   %r:2 = mk_thread.read_elements [0, 1] of tensor<64xf32, #row> at %w columns 64 thread(%w) : f32, f32
 }
 
-// Two columns of a row at a time, in the swizzle of the copy engine, of bf16 as a word. Elements 34 and 35 of a thread are in column
+// Two columns of a row at a time, in the swizzle of the copy engine. Elements 34 and 35 of a thread are in column
 // 64, 8 rows below its first: in the second chunk of the first source, 64 rows of 128 bytes and 8 more behind its begin. Elements 66
 // and 67 are in column 128, with which the second source begins.
 // CHECK-LABEL: mk_thread.kernel @chunks
@@ -85,15 +85,15 @@ mk_thread.kernel @chunks threads(384) cluster(1) params(512) shared(4096)
   // CHECK: %[[PIECE:.*]] = arith.xori
   // CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[PIECE]]
   // CHECK: arith.addi %[[AT]], %[[PAST]]
-  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xbf16>
   // CHECK: %[[SECOND:.*]] = arith.addi %[[V]], %[[ROW]] : i32
   // CHECK: %[[AT:.*]] = arith.addi %[[SECOND]], %[[PIECE]]
   // CHECK: arith.addi %[[AT]], %[[BELOW]]
-  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xbf16>
   %a:4 = mk_thread.read_elements [34, 35, 66, 67] of tensor<64x192xbf16, #acc> at %w, %v columns 128 thread(%w)
       : bf16, bf16, bf16, bf16
   // CHECK: arith.xori %{{.*}}, %[[BLOCK]]
-  // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
   %b:2 = mk_thread.read_elements [4, 5] of tensor<64x32xf32, #acc> at %w columns 32 thread(%w) : f32, f32
 }
 
