@@ -148,7 +148,7 @@ LogicalResult ReadOp::verify() {
     return emitOpError() << "gives " << fragment << " of tiles that are together "
                          << RankedTensorType::get(shape, fragment.getElementType())
                          << ": their shapes are the same";
-  if (shape.size() > 2 || (shape.size() == 2 && !isa<MmaAttr>(fragment.getEncoding())))
+  if (shape.size() > 2 || (shape.size() == 2 && !isa_and_nonnull<MmaAttr>(fragment.getEncoding())))
     return emitOpError() << "gives " << fragment
                          << ", but tiles of two dimensions are read in the layout of accumulators "
                             "(#mk_sm.mma)";

@@ -81,9 +81,17 @@ static LogicalResult verifyRing(CreateRingOp ring, bool paired) {
     return ring.emitOpError() << "has a ring whose slots are " << (waits ? "read" : "released")
                               << " but never " << (waits ? "released" : "read")
                               << ": the producer would wait for ever, or fill what is in use";
-  for (AcquireOp acquire : getUsers<AcquireOp>(ring))
+  llvm::SmallDenseSet<Type> filled;
+  for (AcquireOp acquire : getUsers<AcquireOp>(ring)) {
     if (failed(verifyFilled(acquire)))
       return failure();
+    filled.insert(acquire.getSlot().getType());
+  }
+  for (mk_sm::WaitOp wait : getUsers<mk_sm::WaitOp>(ring))
+    if (Type slot = wait.getSlot().getType(); !filled.contains(slot))
+      return wait.emitOpError() << "takes " << slot
+                                << " of a ring in which nobody fills such slots: acquire as many "
+                                   "of this type, in the same order";
   if (!paired)
     return success();
   if (fills != waits)

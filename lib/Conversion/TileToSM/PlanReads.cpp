@@ -44,8 +44,10 @@ static bool areInTurn(const Site &a, const Site &b) {
 /// Parts of the tile, as few and as equal as rings' slots of so many bytes allow; none if it does
 /// not lie in whole chunks.
 static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t bytes, int64_t chunk) {
+  if (tile.getRank() != 2 || !tile.getElementType().isIntOrFloat())
+    return {};
   int64_t bits = tile.getElementTypeBitWidth();
-  if (tile.getRank() != 2 || (bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
+  if ((bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
     return {};
   int64_t chunks = tile.getDimSize(1) * bits / (8 * chunk);
   int64_t most = bytes / (tile.getDimSize(0) * chunk); // chunks in a slot
@@ -75,6 +77,9 @@ void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
   Site site;
   site.loads.push_back(load);
   placeWait(site, staged);
+  // What a block gives is there before its end.
+  bool leaves = llvm::any_of(
+      load->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
   site.releaseBehind = findLastUser(load);
   for (auto [number, tiles] : llvm::enumerate(plan.rings)) {
     auto ring = RingType::get(load.getContext(), ShapedType::kDynamic, tiles);
@@ -83,7 +88,7 @@ void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
     bool inTurn = llvm::all_of(plan.sites, [&](const Site &other) {
       return other.ring != number || areInTurn(site, other);
     });
-    if (site.parts.empty() || !inTurn || !haveRoom(plan, number, site.parts.size(), sm))
+    if (leaves || site.parts.empty() || !inTurn || !haveRoom(plan, number, site.parts.size(), sm))
       continue;
     site.ring = number;
     passed(load, kSplitRoles) << remark::add("comes through ring {0}, in {1} slots", number,
@@ -96,20 +101,20 @@ void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
       << "is loaded by those who use it, since no ring has room for its tile while it is used";
 }
 
-void mk_sm::keepFromWaiting(RolePlan &plan) {
-  SmallVector<mk::WaitOp> waits;
-  plan.op->walk([&](mk::WaitOp wait) { waits.push_back(wait); });
+void mk_sm::dropReads(RolePlan &plan, StringRef why, llvm::function_ref<bool(mk::LoadOp)> drops) {
   // Behind those of products.
   for (size_t i = plan.sites.size(); i-- && !plan.sites[i].parts.empty();) {
     LoadOp load = plan.sites[i].getFirst();
-    if (llvm::none_of(waits, [&](mk::WaitOp wait) { return mayPrecede(wait, load, plan.op); }))
+    if (!drops(load))
       continue;
-    missed(load, kSplitRoles)
-        << "is loaded by those who use it, since the kernel's tiles leave the producer too few "
-           "registers to wait for it: use smaller tiles";
+    missed(load, kSplitRoles) << why;
     plan.staged.erase(load);
     plan.sites.erase(plan.sites.begin() + i);
     for (auto &[other, place] : plan.staged)
       place.site -= place.site > i;
   }
+}
+
+bool mk_sm::mayBeGuarded(RolePlan &plan, mk::LoadOp load) {
+  return holdsAny(plan.op, [&](mk::WaitOp wait) { return mayPrecede(wait, load, plan.op); });
 }

@@ -119,8 +119,10 @@ void placeWait(Site &site, ArrayRef<mk::LoadOp> staged);
 /// Has a load that may come through a ring take slots of one that products leave free by then, if
 /// there is one. `staged`: the loads of dots.
 void planRead(RolePlan &plan, mk::LoadOp load, ArrayRef<mk::LoadOp> staged);
-/// Leaves loads to the consumer for which the producer would have to wait, but for those of dots.
-void keepFromWaiting(RolePlan &plan);
+/// Leaves those loads to the consumer that threads read and for which `drops` holds, and says why.
+void dropReads(RolePlan &plan, StringRef why, llvm::function_ref<bool(mk::LoadOp)> drops);
+/// Whether a wait may stand in front of the load in its item.
+bool mayBeGuarded(RolePlan &plan, mk::LoadOp load);
 /// Refuses what the matrix unit cannot do, and chooses the number of warpgroups.
 LogicalResult planDots(RolePlan &plan, ArrayRef<mk::DotOp> dots, ArrayRef<mk::LoadOp> staged);
 

@@ -7,6 +7,7 @@
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
@@ -144,38 +145,69 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   return success();
 }
 
-/// A number that both partitions read must be the same for both, so the
-/// consumer may not write it while the producer may have yet to read it.
-LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
+Operation *RoleSplitter::findOverwriting(memref::LoadOp load) {
   auto kernel = load->getParentOfType<mk::KernelOp>();
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getMemRef());
   for (Operation *op : ops) {
     Value dest = mk::getWritten(op);
-    if (!dest || llvm::none_of(mk::getPossibleArgs(kernel, dest),
-                               [&](unsigned arg) { return llvm::is_contained(read, arg); }))
-      continue;
-    if (!findCommonLoop(load, op, plan.op) && !mayPrecede(load, op, plan.op))
-      continue;
-    InFlightDiagnostic diag = load.emitOpError()
-                              << "is read to find the tiles that are loaded ahead, while another "
-                                 "part of the role writes to the same buffer behind it: keep what "
-                                 "is written in a buffer of its own, or write it in another role";
-    diag.attachNote(op->getLoc()) << "written here";
-    return diag;
+    if (dest &&
+        llvm::any_of(mk::getPossibleArgs(kernel, dest),
+                     [&](unsigned arg) { return llvm::is_contained(read, arg); }) &&
+        (findCommonLoop(load, op, plan.op) || mayPrecede(load, op, plan.op)))
+      return op;
   }
-  return success();
+  return nullptr;
+}
+
+LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
+  Operation *op = findOverwriting(load);
+  if (!op)
+    return success();
+  InFlightDiagnostic diag = load.emitOpError()
+                            << "is read to find the tiles that are loaded ahead, while another "
+                               "part of the role writes to the same buffer behind it: keep what "
+                               "is written in a buffer of its own, or write it in another role";
+  diag.attachNote(op->getLoc()) << "written here";
+  return diag;
+}
+
+bool RoleSplitter::mayBeFetched(mk::LoadOp load) {
+  Slice trial(plan.op, [&](Operation *op) -> FailureOr<SmallVector<Value>> {
+    bool isKnown = op == load || isa<mk::WaitOp>(op) || isDraw(op) || isScalar(op);
+    auto number = dyn_cast<memref::LoadOp>(op);
+    if (!isKnown || (number && findOverwriting(number)))
+      return failure();
+    return SmallVector<Value>(op->getOperands());
+  });
+  return succeeded(trial.add(load.getOperation())) && llvm::all_of(ops, [&](Operation *op) {
+           return !isa<mk::WaitOp>(op) || !mayPrecede(op, load, plan.op) ||
+                  succeeded(trial.add(op));
+         });
+}
+
+/// Whether a loop is known to be executed.
+static bool hasIterations(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  std::optional<int64_t> from, to;
+  if (loop) {
+    from = getConstantIntValue(loop.getLowerBound());
+    to = getConstantIntValue(loop.getUpperBound());
+  }
+  return from && to && *from < *to;
 }
 
 /// Whether between the wait and the op the consumer takes a slot that the
 /// producer fills behind its own wait. Loops count as executed unless
-/// `alsoWithoutItems`.
+/// `alsoWithoutItems`; those over an epilogue's tiles, as of peers, where they have iterations.
 bool RoleSplitter::isCovered(Operation *wait, Operation *op, bool alsoWithoutItems) {
   auto from = llvm::find(ops, wait), to = llvm::find(ops, op);
   return from < to && std::any_of(from, to, [&](Operation *load) {
            if (!plan.staged.contains(load))
              return false;
+           bool isRead = !plan.sites[plan.staged.lookup(load).site].parts.empty();
            for (Operation *up = load->getParentOp(); up != plan.op; up = up->getParentOp()) {
-             bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems;
+             bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems &&
+                            (!isRead || hasIterations(up));
              if (!certain && !up->isAncestor(op) && !up->isAncestor(wait))
                return false;
            }

@@ -29,6 +29,16 @@ LogicalResult RoleSplitter::measure(int64_t warpgroups) {
 }
 
 LogicalResult RoleSplitter::prepare(bool mayWait) {
+  auto accumulators = MmaAttr::get(plan.op->getContext(), plan.warpgroups);
+  dropReads(plan,
+            "is loaded by those who use it, since it meets no product, and is not in the layout of "
+            "accumulators, in which threads read",
+            [&](mk::LoadOp load) { return plan.getLayout(load) != accumulators; });
+  dropReads(
+      plan,
+      "is loaded by those who use it, since its place or whether it is loaded depends on what "
+      "the producer cannot know ahead: let it depend on scalars that nobody writes",
+      [&](mk::LoadOp load) { return !mayBeFetched(load); });
   return failure(failed(sliceProducer(mayWait)) || failed(sliceConsumer()));
 }
 
@@ -138,7 +148,11 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
                  getRegisterSplit(file, warpgroups, live, /*waitsInProducer=*/true);
   for (auto &role : roles) {
     if (!mayWait)
-      keepFromWaiting(role->plan);
+      dropReads(
+          role->plan,
+          "is loaded by those who use it, since the kernel's tiles leave the producer too few "
+          "registers to wait for it: use smaller tiles",
+          [&](mk::LoadOp load) { return mayBeGuarded(role->plan, load); });
     if (failed(role->prepare(mayWait)))
       return failure();
     waits |= role->waitsInProducer();

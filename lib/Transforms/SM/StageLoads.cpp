@@ -87,7 +87,8 @@ void mk_sm::stageLoads(mk::LoadOp load) {
     return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
   };
   auto tile = cast<RankedTensorType>(load.getType());
-  if (load.getStaged() || load->use_empty() || tile.getRank() != 2 ||
+  if (!load->getParentOfType<mk::RoleOp>() || load.getStaged() || load->use_empty() ||
+      tile.getRank() != 2 || !tile.getElementType().isIntOrFloat() ||
       !llvm::all_of(load->getUsers(), isElementwise) || !isBehindProducts(load))
     return;
   if (!isCopied(load)) {

@@ -90,3 +90,78 @@ mk.kernel @read on @mesh dims(uniform K) (
     mk.store %s, %c[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32>
   }
 }
+
+// -----
+
+// What meets no product has another layout.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @apart on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %r : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K], out %d : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 1 tiles in a slot}}
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %g = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    // expected-remark @+2 {{mk-sm-split-roles: passed: comes through ring 0, in 2 slots}}
+    // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since it meets no product, and is not in the layout of accumulators, in which threads read}}
+    %l = mk.load %r[%c0, %c0] staged : memref<?x?xf32> -> tensor<64x64xf32>
+    %s = arith.addf %l, %l : tensor<64x64xf32>
+    mk.store %s, %d[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// Only the consumer counts.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @last on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %r : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %done = mk.counters(%c1) : !mk.counter<?>
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 1 tiles in a slot}}
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %g = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %old = mk.count %done[%c0] add %c1 : !mk.counter<?>
+    %is_last = arith.cmpi eq, %old, %c1 : index
+    %t = scf.if %is_last -> (tensor<64x64xf32>) {
+      // expected-remark @+2 {{mk-sm-split-roles: passed: comes through ring 0, in 2 slots}}
+      // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since its place or whether it is loaded depends on what the producer cannot know ahead: let it depend on scalars that nobody writes}}
+      %l = mk.load %r[%c0, %c0] staged : memref<?x?xf32> -> tensor<64x64xf32>
+      %s = arith.addf %g, %l : tensor<64x64xf32>
+      scf.yield %s : tensor<64x64xf32>
+    } else {
+      scf.yield %g : tensor<64x64xf32>
+    }
+    mk.store %t, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// A tile that a block gives as it is.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @given on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %r : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %some = arith.cmpi ne, %K, %c0 : index
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 1 tiles in a slot}}
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %g = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %t = scf.if %some -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since no ring has room}}
+      %l = mk.load %r[%c0, %c0] staged : memref<?x?xf32> -> tensor<64x64xf32>
+      scf.yield %l : tensor<64x64xf32>
+    } else {
+      scf.yield %zero : tensor<64x64xf32>
+    }
+    %s = arith.addf %g, %t : tensor<64x64xf32>
+    mk.store %s, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}

@@ -267,3 +267,68 @@ mk.kernel @added on @mesh dims(uniform N) (in %x : memref<64xf32> [64], out %c :
     }
   }
 }
+
+// -----
+
+// Tiles of an epilogue, as of peers, of which there may be none: no slot then says that the wait is over, behind which the consumer
+// stores.
+// CHECK-LABEL: mk.role @any
+// CHECK: mk_sm.partition producer
+// CHECK: mk.wait %sent
+// CHECK: mk_sm.partition consumer
+// CHECK: mk.wait %sent
+// CHECK: mk_sm.read
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @any on @mesh dims(uniform N) (
+    in %x : memref<64x64xbf16> [64, 64], scratch %p : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sent = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @any ctas(1) {
+    mk.foreach (%i) in (%N) {
+      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      mk.wait %sent[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      %t = scf.for %g = %c0 to %N step %c1 iter_args(%s = %d) -> (tensor<64x64xf32>) {
+        %l = mk.load %p[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+        %n = arith.addf %s, %l : tensor<64x64xf32>
+        scf.yield %n : tensor<64x64xf32>
+      }
+      mk.store %t, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+// Two of them it takes in any case.
+// CHECK-LABEL: mk.role @two
+// CHECK: mk_sm.partition producer
+// CHECK: mk.wait %sent
+// CHECK: mk_sm.partition consumer
+// CHECK-NOT: mk.wait
+// CHECK: mk_sm.read
+// CHECK-NOT: mk.wait
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @two on @mesh dims(uniform N) (
+    in %x : memref<64x64xbf16> [64, 64], scratch %p : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sent = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @two ctas(1) {
+    mk.foreach (%i) in (%N) {
+      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      mk.wait %sent[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      %t = scf.for %g = %c0 to %c2 step %c1 iter_args(%s = %d) -> (tensor<64x64xf32>) {
+        %l = mk.load %p[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+        %n = arith.addf %s, %l : tensor<64x64xf32>
+        scf.yield %n : tensor<64x64xf32>
+      }
+      mk.store %t, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+    }
+  }
+}

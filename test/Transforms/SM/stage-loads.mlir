@@ -109,3 +109,13 @@ mk.kernel @epilogues on @mesh dims(uniform K) (
     }
   }
 }
+
+// Outside of roles nothing is known of items.
+// CHECK-LABEL: func.func @helper
+// CHECK-NOT: staged
+func.func @helper(%r: memref<?x?xf32>, %t: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : index
+  %l = mk.load %r[%c0, %c0] : memref<?x?xf32> -> tensor<64x64xf32>
+  %s = arith.addf %t, %l : tensor<64x64xf32>
+  return %s : tensor<64x64xf32>
+}

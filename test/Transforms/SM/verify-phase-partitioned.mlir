@@ -462,3 +462,27 @@ mk.kernel @carried on @mesh (in %n : memref<1xi1> [1]) {
     }
   }
 }
+
+// -----
+
+// Slots hold what they are filled with.
+mk.mesh @mesh (gpu = 1 via link)
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+!half = !mk_sm.slot<tensor<64x64xbf16>>
+!whole = !mk_sm.slot<tensor<64x128xbf16>>
+mk.kernel @other_tiles on @mesh dims(uniform M) (in %a : memref<64x128xbf16> [64, 128]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      %s = mk_sm.acquire %ring : !ring -> !half
+      mk_sm.copy %a[%c0, %c0] to %s[0] : memref<64x128xbf16>, !half
+      mk_sm.commit %ring, %s : !ring, !half
+    }
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{takes '!mk_sm.slot<tensor<64x128xbf16>>' of a ring in which nobody fills such slots: acquire as many of this type, in the same order}}
+      %s = mk_sm.wait %ring : !ring -> !whole
+      mk_sm.release %ring : !ring
+    }
+  }
+}
