@@ -15,10 +15,8 @@ LogicalResult mk_sm::verifySlot(Operation *op, RingType ring, SlotType slot) {
   // Other tiles, which have room in the place of the ring's.
   mk::SmAttr sm = mk::getSm(op);
   int64_t chunk = sm ? sm.getChunk() : mk::SmAttr::kPiece, room = ring.getSlotBytes(chunk);
-  int64_t bytes = 0;
-  for (Type tile : slot.getTiles())
-    bytes += getStagedBytes(cast<RankedTensorType>(tile), chunk);
-  if (bytes > room)
+  auto needed = RingType::get(op->getContext(), ring.getDepth(), slot.getTiles());
+  if (int64_t bytes = needed.getSlotBytes(chunk); bytes > room)
     return op->emitOpError() << "has " << slot << " of " << bytes << " bytes, but slots of " << ring
                              << " have " << room << ": use smaller tiles, or several slots";
   return success();
@@ -124,7 +122,8 @@ LogicalResult ReadOp::verify() {
   auto fragment = cast<RankedTensorType>(getFragment().getType());
   if (getTiles().empty())
     return emitOpError() << "reads nothing: name the tiles that lie side by side in " << fragment;
-  SmallVector<int64_t> shape;
+  mk::SmAttr sm = mk::getSm(*this);
+  SmallVector<int64_t> shape; // of all tiles together
   for (Value value : getTiles()) {
     RankedTensorType tile = cast<StagedType>(value.getType()).getTile();
     if (tile.getElementType() != fragment.getElementType())
@@ -136,11 +135,8 @@ LogicalResult ReadOp::verify() {
     else
       return emitOpError() << "reads " << tile
                            << " beside others: these are tiles of two dimensions and as many rows";
-    auto sm = mk::getSm(*this);
-    bool whole = !sm || tile.getDimSize(tile.getRank() - 1) * tile.getElementTypeBitWidth() %
-                                (8 * sm.getChunk()) ==
-                            0;
-    if (tile.getRank() == 2 && !whole)
+    int64_t rowBits = tile.getShape().back() * tile.getElementTypeBitWidth();
+    if (sm && tile.getRank() == 2 && rowBits % (8 * sm.getChunk()))
       return emitOpError() << "reads " << tile << ", whose rows are no multiple of "
                            << sm.getChunk() << " bytes: use as many columns";
   }

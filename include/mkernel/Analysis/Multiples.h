@@ -5,6 +5,7 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace mlir::mk {
@@ -17,6 +18,16 @@ bool isMultipleOf(Value index, int64_t number);
 /// counts as a multiple.
 bool isProbablyMultipleOf(Value index, int64_t number,
                           llvm::function_ref<std::optional<int64_t>(Value)> known);
+
+/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
+/// that begins in front of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor
+/// Memory Access"; others end a launch with an illegal instruction.)
+constexpr int64_t kEngineBytes = 16;
+/// Whether tiles of elements of so many bytes always begin at such a multiple if this is their
+/// column.
+inline bool isEngineColumn(Value column, int64_t elementBytes) {
+  return isMultipleOf(column, std::max<int64_t>(kEngineBytes / elementBytes, 1));
+}
 
 } // namespace mlir::mk
 

@@ -152,7 +152,7 @@ Value sm::isBoundedByBuffer(PartitionBuilder &p, Value usable, const Buffer &buf
 
 Value sm::isBoxAddressable(PartitionBuilder &p, Value usable, ValueRange offsets, Type element,
                            bool stores) {
-  if (!isEngineColumn(offsets.back(), element)) {
+  if (!isEngineColumn(offsets.back(), getElementBytes(element))) {
     Value byte = mul(p, p.scalar(offsets.back()), getElementBytes(element));
     usable = and_(p, usable, eq(p, and_(p, byte, kEngineBytes - 1), 0));
   }

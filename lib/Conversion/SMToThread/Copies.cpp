@@ -165,7 +165,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   Type element = tile.getElementType();
   if (map && p.info.byThreads)
     usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/false);
-  if (!isEngineColumn(op.getOffsets().back(), element)) {
+  if (!isEngineColumn(op.getOffsets().back(), getElementBytes(element))) {
     if (!p.info.byThreads)
       return op.emitOpError()
              << "may begin at a column that is no multiple of 16 bytes, which the copy "

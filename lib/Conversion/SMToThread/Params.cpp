@@ -2,7 +2,6 @@
 #include "Params.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Conversion/Variants.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -44,10 +43,6 @@ SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   return makeBox(cast<MemRefType>(store.getDest().getType()), getStagedRows(store), getSm(store));
 }
 
-bool sm::isEngineColumn(Value column, Type element) {
-  return isMultipleOf(column, std::max<int64_t>(kEngineBytes / getElementBytes(element), 1));
-}
-
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
@@ -55,7 +50,8 @@ SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
       return; // by threads
     copies = true;
     byMaps &= !getCopyBox(copy).empty() &&
-              isEngineColumn(copy.getOffsets().back(), copy.getTileType().getElementType());
+              isEngineColumn(copy.getOffsets().back(),
+                             getElementBytes(copy.getTileType().getElementType()));
   });
   if (!copies || !byMaps)
     return {kAnyStrides};

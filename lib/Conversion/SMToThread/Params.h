@@ -8,6 +8,7 @@
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_PARAMS_H
 
 #include "mkernel/ABI/GpuParams.h"
+#include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
@@ -49,12 +50,6 @@ SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 /// How many rows of a tile are staged, and stored, together.
 int64_t getStagedRows(mk_sm::StoreOp store);
-/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
-/// that begins in front of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor
-/// Memory Access"; others end a launch with an illegal instruction.)
-constexpr int64_t kEngineBytes = 16;
-/// Whether tiles always begin at such a multiple if this is their column.
-bool isEngineColumn(Value column, Type element);
 
 /// A ring or a mailbox.
 struct Channel {

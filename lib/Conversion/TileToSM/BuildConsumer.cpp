@@ -102,7 +102,7 @@ private:
     }
   }
 
-  /// The tile as a fragment with the layout of accumulators, or what becomes of that.
+  /// The tile as a fragment: its layout is that of accumulators.
   void readParts(const Site &site) {
     mk::LoadOp load = site.getFirst();
     SmallVector<Value> tiles;
@@ -113,8 +113,7 @@ private:
       tiles.push_back(
           TileOp::create(b, load.getLoc(), StagedType::get(b.getContext(), part), slot, 0));
     }
-    Attribute layout = MmaAttr::get(b.getContext(), plan.warpgroups);
-    mapConverted(load, ReadOp::create(b, load.getLoc(), fragmentType(load, layout), tiles));
+    mapping.map(load.getResult(), ReadOp::create(b, load.getLoc(), getType(load), tiles));
   }
 
   void leave(Operation *op) override {

@@ -91,8 +91,6 @@ void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
     if (leaves || site.parts.empty() || !inTurn || !haveRoom(plan, number, site.parts.size(), sm))
       continue;
     site.ring = number;
-    passed(load, kSplitRoles) << remark::add("comes through ring {0}, in {1} slots", number,
-                                             site.parts.size());
     plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), 0};
     plan.sites.push_back(site);
     return;

@@ -39,6 +39,10 @@ LogicalResult RoleSplitter::prepare(bool mayWait) {
       "is loaded by those who use it, since its place or whether it is loaded depends on what "
       "the producer cannot know ahead: let it depend on scalars that nobody writes",
       [&](mk::LoadOp load) { return !mayBeFetched(load); });
+  for (const Site &site : plan.sites)
+    if (!site.parts.empty())
+      passed(site.getFirst(), kSplitRoles)
+          << remark::add("comes through ring {0}, in {1} slots", site.ring, site.parts.size());
   return failure(failed(sliceProducer(mayWait)) || failed(sliceConsumer()));
 }
 

@@ -37,12 +37,11 @@ static bool isCopied(mk::LoadOp load) {
   auto tile = cast<RankedTensorType>(load.getType());
   auto source = cast<MemRefType>(load.getSource().getType());
   int64_t bits = tile.getElementTypeBitWidth();
-  constexpr int64_t kColumn = 16; // bytes that a column begins at a multiple of (PTX ISA)
   return (bits == 16 || bits == 32) && !load.getPad() &&
          tile.getDimSize(0) % sm.getMatrixUnit().getRows() == 0 &&
          tile.getDimSize(1) * bits % (8 * sm.getChunk()) == 0 && source.getRank() >= 2 &&
          source.getRank() <= int64_t(sm.getTensorMaps().getRank()) &&
-         mk::isMultipleOf(load.getOffsets().back(), 8 * kColumn / bits);
+         mk::isEngineColumn(load.getOffsets().back(), bits / 8);
 }
 
 /// Whether the op writes at other ranks alone, as far as is known, and the role of the load waits

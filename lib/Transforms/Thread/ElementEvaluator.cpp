@@ -90,9 +90,8 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
   if (!isa<LoadElementsOp, ReadElementsOp, ReloadElementsOp>(op))
     return;
   SmallVector<int32_t> missing;
-  int64_t run = isa<ReloadElementsOp>(op) ? 4
-                : isa<ReadElementsOp>(op) ? 2
-                                          : 1; // what comes at once
+  // What comes at once.
+  int64_t run = isa<ReloadElementsOp>(op) ? 4 : isa<ReadElementsOp>(op) ? 2 : 1;
   for (unsigned i : elements)
     for (int64_t first = i / run * run, k = first;
          !find(tile, i) && !findShared(tile, i) && k != first + run; ++k)

@@ -104,7 +104,6 @@ mk.kernel @apart on @mesh dims(uniform K) (
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
     %g = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
-    // expected-remark @+2 {{mk-sm-split-roles: passed: comes through ring 0, in 2 slots}}
     // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since it meets no product, and is not in the layout of accumulators, in which threads read}}
     %l = mk.load %r[%c0, %c0] staged : memref<?x?xf32> -> tensor<64x64xf32>
     %s = arith.addf %l, %l : tensor<64x64xf32>
@@ -129,8 +128,7 @@ mk.kernel @last on @mesh dims(uniform K) (
     %old = mk.count %done[%c0] add %c1 : !mk.counter<?>
     %is_last = arith.cmpi eq, %old, %c1 : index
     %t = scf.if %is_last -> (tensor<64x64xf32>) {
-      // expected-remark @+2 {{mk-sm-split-roles: passed: comes through ring 0, in 2 slots}}
-      // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since its place or whether it is loaded depends on what the producer cannot know ahead: let it depend on scalars that nobody writes}}
+        // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since its place or whether it is loaded depends on what the producer cannot know ahead: let it depend on scalars that nobody writes}}
       %l = mk.load %r[%c0, %c0] staged : memref<?x?xf32> -> tensor<64x64xf32>
       %s = arith.addf %g, %l : tensor<64x64xf32>
       scf.yield %s : tensor<64x64xf32>
