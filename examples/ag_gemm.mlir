@@ -126,15 +126,18 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %several_nodes = arith.cmpi ne, %world, %gpus : index
   %my_place = arith.remui %me, %gpus : index        // in the node
 
-  // To the ranks in my place of other nodes: a block a message.
+  // To the ranks in my place of other nodes: a block a message. All by one CTA, so that blocks cross in the order in which
+  // @gemm takes them.
   mk.role @send ctas(beside @gemm) {
-    mk.foreach (%i) in (%blocks) {
-      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        mk.foreach_peer (%p) along node {
-          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %arrived[%me, %i] : !rows to !rows, !arrived
+    mk.foreach (%all) in (%c1) {
+      scf.for %i = %c0 to %blocks step %c1 {
+        %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
+            : (index, index, index, index, index) -> (index, index, index)
+        %some = arith.cmpi sgt, %rows, %c0 : index
+        scf.if %some {
+          mk.foreach_peer (%p) along node {
+            mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %arrived[%me, %i] : !rows to !rows, !arrived
+          }
         }
       }
     }

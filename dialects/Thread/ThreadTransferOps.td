@@ -220,7 +220,8 @@ def MkThread_AwaitPeerOp : MkThread_CompositeOp<"await_peer"> {
   let summary = "waits until a peer has begun this launch, unless it is known to have";
   let description = [{
     `array` has an element for each of the ranks. `seen` has a bit for each that has begun, as the result has; with
-    more than 32 ranks it is not used.
+    more than 32 ranks it is not used. With `net` it also waits until this rank has told all others that it has
+    begun: what is sent to a peer must not be in front of that in the ring of commands.
 
     ```mlir
     %known = mk_thread.await_peer %address of 8 in 72, %wanted seen(%there)
@@ -241,7 +242,8 @@ def MkThread_NotifyPeersOp : MkThread_CompositeOp<"notify_peers", [AttrSizedOper
   let summary = "raises the element of this rank of an array of signals at all peers";
   let description = [{
     One behind the other, beginning with the next rank. `net`, `team`, `report` and `span` are as in `raise`. With
-    `unless_aborted` only if the launch has not failed, in any CTA.
+    `unless_aborted` only if the launch has not failed, in any CTA. With `net` it then raises this rank's element of
+    its own: all of them are in the ring of commands.
 
     ```mlir
     mk_thread.notify_peers 8 in 72 unless_aborted

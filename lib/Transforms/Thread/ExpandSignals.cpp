@@ -111,6 +111,9 @@ static void notifyPeers(NotifyPeersOp op, Emitter &e) {
                         peerAt(resize(e, step, e.i64)), op.getCta(), /*strong=*/false, op.getTeam(),
                         op.getReportAttr(), op.getSpanAttr());
       });
+      if (op.getCta())
+        ReduceAddOp::create(e, MemOrder::Release, MemScope::Gpu,
+                            localAddress(e, op.getArray(), me), e.c32(1));
     });
   }
   SmallVector<Value> addresses;
@@ -153,6 +156,10 @@ static SmallVector<Value> awaitPeer(AwaitPeerOp op, Emitter &e) {
     waits = and_(e, waits, eq(e, and_(e, seen, bit), 0));
   }
   auto wait = [&]() -> SmallVector<Value> {
+    // What is sent then would stand in front of this rank's own word to the peer, who may wait for
+    // it with nothing else to do.
+    if (op.getNet())
+      awaitRank(op, e, ownRank(e), SpanAttr());
     awaitRank(op, e, peer, op.getSpanAttr());
     return {isKept ? or_(e, seen, bit) : seen};
   };

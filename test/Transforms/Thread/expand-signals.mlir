@@ -49,6 +49,18 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   %known = mk_thread.await_peer %n of 8 in 72, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
   // CHECK-NOT: arith.shli %c1_i32
   %more = mk_thread.await_peer %n of 64 in 72, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
+  // CHECK: mk_thread.wait_word sys
+  // Across a network for this rank's own word first.
+  // CHECK: mk_thread.param 124
+  // CHECK: arith.cmpi ne
+  // CHECK: %[[ME32:.*]] = mk_thread.param 124
+  // CHECK: %[[ME:.*]] = arith.extui %[[ME32]]
+  // CHECK: %[[OWN:.*]] = arith.shli %[[ME]], %c2_i64
+  // CHECK: mk_thread.param 72
+  // CHECK-NEXT: %[[AT:.*]] = arith.addi %{{.*}}, %[[OWN]]
+  // CHECK: mk_thread.wait_word sys %[[AT]]
+  // CHECK: mk_thread.wait_word sys
+  %over = mk_thread.await_peer %n of 64 in 72 net, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
   // CHECK: scf.for %{{.*}} = %[[W]] to %c8_i32 step %c256_i32
   // CHECK: mk_thread.wait_word sys
   mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
@@ -70,6 +82,9 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK: scf.for %{{.*}} = %c1_i32 to %c8_i32
   // CHECK: mk_thread.reduce_add relaxed sys
   // CHECK: mk_thread.command
+  // Then the own element: whoever sees it sends behind these.
+  // CHECK: mk_thread.reduce_add release gpu
+  // CHECK-NOT: mk_thread.reduce_add
   mk_thread.notify_peers 8 in 72 net(%w) report(<kind = 7, role = 0, number = 0>)
   // So many addresses are not held in registers.
   // CHECK: mk_thread.fence sys
