@@ -57,8 +57,8 @@ int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
   mk::SmAttr sm = mk::getSm(scope);
-  int64_t limit = sm.getExchange() / (holds<CreateRingOp>(scope) ? 4 : 1);
-  return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()), limit);
+  return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()),
+                           getExchangeLimit(sm, holds<CreateRingOp>(scope)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,6 +142,22 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
       pieces.push_back({"tracks", 1, int64_t(memory.getTracks()), 8});
   }
   return pieces;
+}
+
+int64_t mk_sm::getSharedRoom(Operation *scope) {
+  mk::SmAttr sm = mk::getSm(scope);
+  // Small things share what is reserved; places are aligned as slots are.
+  int64_t room = sm.getShared() - sm.getSwizzleRows() * sm.getChunk() - kReservedShared;
+  auto take = [&](Operation *owner) {
+    for (const SharedPiece &piece : getSharedPieces(owner))
+      if (piece.ofRole || isa<CreateMailboxOp>(owner))
+        room -= piece.getBytes();
+  };
+  take(scope);
+  for (Operation &op : scope->getRegion(0).front())
+    if (isa<CreateRingOp, CreateMailboxOp>(op))
+      take(&op);
+  return room;
 }
 
 SmallVector<Operation *> mk_sm::getSharedOwners(mk::KernelOp kernel) {

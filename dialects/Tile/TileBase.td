@@ -27,6 +27,7 @@ def Mk_Dialect : Dialect {
     "::mlir::tensor::TensorDialect"
   ];
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let extraClassDeclaration = [{
     /// The #mk.target for the SM level of modules that name none with SMs; null until somebody
     /// sets it. Whoever registers targets does (mkernel/Target/Backend.h).

@@ -1,5 +1,6 @@
 //===- TileDialect.cpp - Registration of the tile dialect -----------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
@@ -18,6 +19,19 @@ struct MkInlinerInterface : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
 };
 } // namespace
+
+LogicalResult MkDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                  NamedAttribute attribute) {
+  if (attribute.getName() != kReferenceDim || !isa<FunctionOpInterface>(op))
+    return op->emitError() << "has the attribute '" << attribute.getName().getValue()
+                           << "' on argument " << argument << ": only functions have one, '"
+                           << kReferenceDim << "', the name of a dimension";
+  if (!isa<StringAttr>(attribute.getValue()))
+    return op->emitError() << "has " << attribute.getValue() << " as '" << kReferenceDim
+                           << "' of argument " << argument
+                           << ": it is the name of a dimension, a string";
+  return success();
+}
 
 void MkDialect::initialize() {
   addInterfaces<MkInlinerInterface>();

@@ -70,9 +70,9 @@ bool Extent::isSameAs(memref::DimOp size) {
 bool Extent::isAtLeast(Value bound) {
   if (std::optional<int64_t> constant = getConstantIntValue(bound))
     return isAtLeast(*constant);
-  if (auto block = dyn_cast<BlockArgument>(bound))
-    return block.getOwner() == &kernel.getBody().front() &&
-           block.getArgNumber() < kernel.getNumDims() && isDim(block.getArgNumber());
+  if (auto argument = dyn_cast<BlockArgument>(bound))
+    return argument.getOwner() == &kernel.getBody().front() &&
+           argument.getArgNumber() < kernel.getNumDims() && isDim(argument.getArgNumber());
   Operation *op = bound.getDefiningOp();
   if (auto size = dyn_cast<memref::DimOp>(op))
     return isSameAs(size);
@@ -83,13 +83,14 @@ bool Extent::isAtLeast(Value bound) {
 
 /// What a loop's index, which begins at 0 or more, is less than; null for other values.
 static Value getEnd(Value index) {
-  auto block = dyn_cast<BlockArgument>(index);
-  Operation *around = block ? block.getOwner()->getParentOp() : nullptr;
-  if (auto loop = dyn_cast_or_null<ForeachOp>(around))
-    return block.getArgNumber() < loop.getBounds().size() ? loop.getBounds()[block.getArgNumber()]
-                                                          : Value();
+  auto argument = dyn_cast<BlockArgument>(index);
+  Operation *around = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (auto loop = dyn_cast_or_null<ForeachOp>(around)) {
+    unsigned number = argument.getArgNumber();
+    return number < loop.getBounds().size() ? loop.getBounds()[number] : Value();
+  }
   auto loop = dyn_cast_or_null<scf::ForOp>(around);
-  bool counts = loop && block == loop.getInductionVar() &&
+  bool counts = loop && argument == loop.getInductionVar() &&
                 getConstantIntValue(loop.getLowerBound()).value_or(-1) >= 0;
   return counts ? loop.getUpperBound() : Value();
 }

@@ -198,7 +198,7 @@ Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
 /// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
 static Result<Options> compileOptions(const Options &options) {
   Options result = options;
-  if (options.compile.grid == 0 && options.compile.target.starts_with("sm_") &&
+  if (options.compile.grid == 0 && options.compile.target != "host" &&
       options.file.ends_with(".mlir")) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     result.compile.grid = system.gpus[0].sms;

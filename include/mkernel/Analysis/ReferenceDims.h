@@ -2,15 +2,12 @@
 #ifndef MKERNEL_ANALYSIS_REFERENCEDIMS_H
 #define MKERNEL_ANALYSIS_REFERENCEDIMS_H
 
+#include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::mk {
 
-/// The last arguments of a reference may stand for dimensions of its kernel: they have
-/// this attribute, the dimension's name.
-inline constexpr StringLiteral kReferenceDim = "mk.dim";
-
-/// How many do.
+/// How many arguments of a reference stand for dimensions of its kernel (kReferenceDim).
 inline unsigned countReferenceDims(func::FuncOp reference) {
   unsigned count = 0, args = reference.getNumArguments();
   while (count != args &&

@@ -62,14 +62,17 @@ static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t byte
 }
 
 /// Whether rings have room where so many slots of the one of this number are in use at once, and
-/// two of others: staging areas and exchanges take up to a quarter.
+/// two of others, beside the least staging area and what is exchanged.
 static bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr sm) {
   int64_t bytes = 0;
   for (auto [i, tiles] : llvm::enumerate(plan.rings))
     bytes +=
         (i == number ? std::max<size_t>(slots, 2) : 2) *
         RingType::get(sm.getContext(), ShapedType::kDynamic, tiles).getSlotBytes(sm.getChunk());
-  return bytes <= sm.getShared() / 4 * 3;
+  int64_t staging =
+      kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
+  int64_t others = staging + getExchangeLimit(sm, /*besideRings=*/true) + kReservedShared;
+  return bytes + others <= sm.getShared();
 }
 
 void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
@@ -77,7 +80,7 @@ void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {
   Site site;
   site.loads.push_back(load);
   placeWait(site, staged);
-  // What a block gives is there before its end.
+  // A block gives a tile on to what stands behind it, so the slots would be in use beyond its end.
   bool leaves = llvm::any_of(
       load->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
   site.releaseBehind = findLastUser(load);

@@ -56,15 +56,15 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
                                                     int64_t columns, int64_t warpgroups) {
   mk::SmAttr sm = mk::getSm(dot);
   mk::RegistersAttr file = sm.getRegisters();
-  int64_t first =
-      file.getOfSm() / (mk::kWarpgroupThreads * (warpgroups + 1)) / file.getStep() * file.getStep();
+  int64_t first = file.getAtStart(mk::kWarpgroupThreads * (warpgroups + 1));
   mk::RegisterReserveAttr reserve = file.getReserve();
   int64_t other = reserve.getProduct() + (plan.getStaged(dot.getLhs()) ? 0 : reserve.getLeft());
   return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
 }
 
 /// Whether only one store of the same block needs what the op gives, which is then computed
-/// as it leaves, a few elements at a time; the lowering to LLVM finds these the same way.
+/// as it leaves, a few elements at a time: what `mk-sm-defer-elements` will do, as far as it is
+/// known before fragments have layouts.
 static Operation *findOnlyStore(Operation *op) {
   bool streams = isa<mk::BroadcastOp, mk::LoadOp, mk::TransposeOp>(op) ||
                  (OpTrait::hasElementwiseMappableTraits(op) && !op->getNumRegions());

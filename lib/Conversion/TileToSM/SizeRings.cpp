@@ -36,8 +36,8 @@ struct Budget {
   Operation *role;
   mk::SmAttr sm = mk::getSm(role);
   int64_t chunk = sm.getChunk();
-  int64_t alignment = sm.getSwizzleRows() * chunk; // of slots
-  int64_t available = sm.getShared() - alignment - kReservedShared;
+  int64_t busy = sm.getThresholds().getBusySlots(); // slots that hide a copy's time
+  int64_t available = getSharedRoom(role);
   SmallVector<Ring> rings;
 
   int64_t used() const {
@@ -98,20 +98,13 @@ static int64_t countHeld(CreateRingOp ring) {
 void Budget::collect() {
   if (PartitionOp consumer = findPartition(role, PartitionKind::Consumer))
     warpgroups = consumer.getNumWarpgroups(), teams = consumer.getTeams();
-  auto take = [&](Operation *owner) {
-    for (const SharedPiece &piece : getSharedPieces(owner))
-      if (piece.ofRole || isa<CreateMailboxOp>(owner))
-        available -= piece.getBytes();
-  };
-  take(role);
-  for (Operation &op : role->getRegion(0).getOps()) {
-    if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp>(op))
-      take(&op);
-    auto ring = dyn_cast<CreateRingOp>(op);
-    if (ring && !ring.getResult().getType().hasDepth())
+  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>())
+    available -=
+        staging.getResult().getType().getBuffers() * getStagingBytes(chunk) * warpgroups;
+  for (auto ring : role->getRegion(0).getOps<CreateRingOp>())
+    if (!ring.getResult().getType().hasDepth())
       rings.push_back({ring, ring.getResult().getType().getSlotBytes(chunk),
                        isFilledInnermost(ring), countHeld(ring), 1});
-  }
 }
 
 /// One more slot for each inner (or outer) ring that may have one, all or none.
@@ -265,10 +258,10 @@ LogicalResult Budget::choose() {
   if (used() > available)
     return refuse();
   bool hasInner = llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
-  while (deepen(/*inner=*/true, 3)) {
+  while (deepen(/*inner=*/true, busy)) {
   }
   bool enough =
-      llvm::all_of(rings, [](const Ring &ring) { return !ring.inner || ring.depth >= 3; });
+      llvm::all_of(rings, [&](const Ring &ring) { return !ring.inner || ring.depth >= busy; });
   if (enough || !hasInner)
     deepen(/*inner=*/false, 2);
   while (deepen(/*inner=*/true, std::numeric_limits<int64_t>::max())) {
@@ -293,11 +286,11 @@ void Budget::explain() {
           "has a ring of one slot of {0} bytes, so that nothing is fetched while it is in use; {1} "
           "bytes are left: use smaller tiles",
           ring.bytes, available - used());
-    else if (ring.inner && ring.depth < 3)
+    else if (ring.inner && ring.depth < busy)
       missed(ring.op, kSizeRings) << remark::add(
-          "has a ring of {0} slots of {1} bytes, less than the 3 that hide a copy's time; {2} "
+          "has a ring of {0} slots of {1} bytes, less than the {2} that hide a copy's time; {3} "
           "bytes are left: use smaller tiles",
-          ring.depth, ring.bytes, available - used());
+          ring.depth, ring.bytes, busy, available - used());
     else
       analysis(ring.op, kSizeRings)
           << remark::add("has a ring of {0} slots of {1} bytes", ring.depth, ring.bytes);

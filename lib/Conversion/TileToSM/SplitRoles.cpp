@@ -98,12 +98,11 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
   if (hasProducer)
     built = create(PartitionKind::Producer, 1, registers.getProducer(), /*teams=*/1, buildProducer,
                    producer);
-  if (isBeside)
-    built = create(PartitionKind::Mover, 1, registers.getProducer(), /*teams=*/1, buildConsumer,
-                   consumer);
-  else if (succeeded(built))
-    built = create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
-                   registers.getConsumer(), plan.teams, buildConsumer, consumer);
+  if (succeeded(built))
+    built = isBeside ? create(PartitionKind::Mover, 1, registers.getProducer(), /*teams=*/1,
+                              buildConsumer, consumer)
+                     : create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
+                              registers.getConsumer(), plan.teams, buildConsumer, consumer);
   if (failed(built)) {
     // Nothing of the new body is used; uses inside go first.
     fresh->dropAllReferences();

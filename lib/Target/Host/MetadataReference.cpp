@@ -68,13 +68,10 @@ static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference, json::Ar
   unsigned first = reference.getNumArguments() - count;
   for (unsigned i = 0, e = reference.getNumArguments(); i != e; ++i) {
     auto name = reference.getArgAttrOfType<StringAttr>(i, kReferenceDim);
-    if (!name && !reference.getArgAttr(i, kReferenceDim))
+    if (!name)
       continue;
     InFlightDiagnostic error = reference.emitError()
                                << "argument " << i << " of @" << reference.getSymName() << " ";
-    if (!name)
-      return error << "has the attribute '" << kReferenceDim
-                   << "', which has to be the name of a dimension, a string";
     if (i < first)
       return error << "stands for dimension '" << name.getValue()
                    << "': it has to come behind all tensors";

@@ -7,8 +7,6 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 static constexpr StringRef kChooseStores = "mk-sm-choose-stores";
-/// One is filled while the other one is stored.
-static constexpr int64_t kStagingBuffers = 2;
 
 /// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's
 /// scratch, whose extents are known: shared memory and the copy engine would only be a detour
@@ -82,7 +80,7 @@ void mk_sm::chooseStores(PartitionOp partition) {
         // In front of the partitions.
         OpBuilder b(*body.op_begin<PartitionOp>());
         staging = CreateStagingOp::create(b, role->getLoc(),
-                                          StagingType::get(role->getContext(), kStagingBuffers));
+                                          StagingType::get(role->getContext(), kLeastBuffers));
       }
       stage(store, staging);
     } else if (hasDots && fillsSectors(store)) {

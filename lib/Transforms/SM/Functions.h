@@ -11,6 +11,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+namespace mlir::mk {
+struct KernelResources;
+}
+
 namespace mlir::mk_sm {
 
 void advanceLoads(ModuleOp module);
@@ -23,7 +27,7 @@ void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
 void hoistLoads(DeferOp deferral);
-void stageLoads(mk::LoadOp load);
+void stageLoads(mk::KernelOp kernel, const mk::KernelResources &resources);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
 void overlapDots(ModuleOp module);

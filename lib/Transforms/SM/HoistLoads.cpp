@@ -41,12 +41,16 @@ static bool findNeeded(Operation *op, Operation *first, llvm::SetVector<Operatio
 void mk_sm::hoistLoads(DeferOp deferral) {
   auto load = deferral.getSource().getDefiningOp<mk::LoadOp>();
   auto partition = deferral->getParentOfType<PartitionOp>();
-  if (!load || !partition || load.getTile().getType().getRank() != 2 ||
-      !mk::isNeverWritten(load.getSource()))
+  if (!load || !partition || load.getTile().getType().getRank() != 2)
     return;
   Operation *products = findProducts(load->getBlock());
   if (!products || !products->isBeforeInBlock(load))
     return;
+  if (!mk::isNeverWritten(load.getSource())) {
+    missed(load, kHoistLoads) << "begins behind the products, since it may read what this launch "
+                                 "writes";
+    return;
+  }
   mk::SmAttr sm = mk::getSm(load);
   mk::RegisterReserveAttr reserve = sm.getRegisters().getReserve();
   int64_t left = int64_t(partition.getRegisters()) - reserve.getScalars() - reserve.getProduct();

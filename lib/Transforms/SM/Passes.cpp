@@ -1,6 +1,7 @@
 //===- Passes.cpp - Classes of passes that are functions -----------------===//
 #include "mkernel/Transforms/SM/Passes.h"
 #include "Functions.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mkernel/Transforms/FunctionPass.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 

@@ -21,19 +21,10 @@ static int64_t getPostedBytes(StoreOp store, int64_t chunk) {
 /// What is left for a staging area, if rings have the slots that they need.
 static int64_t getRoom(Operation *role) {
   mk::SmAttr sm = mk::getSm(role);
-  int64_t room = sm.getShared() - sm.getSwizzleRows() * sm.getChunk() - kReservedShared;
-  auto take = [&](Operation *owner) {
-    for (const SharedPiece &piece : getSharedPieces(owner))
-      room -= piece.getBytes();
-  };
-  take(role);
-  for (Operation &op : role->getRegion(0).getOps()) {
-    if (auto ring = dyn_cast<CreateRingOp>(op))
-      room -= sm.getThresholds().getBusySlots() *
-              ring.getResult().getType().getSlotBytes(sm.getChunk());
-    else if (isa<CreateMailboxOp>(op))
-      take(&op);
-  }
+  int64_t room = getSharedRoom(role);
+  for (auto ring : role->getRegion(0).getOps<CreateRingOp>())
+    if (RingType type = ring.getResult().getType(); !type.hasDepth())
+      room -= sm.getThresholds().getBusySlots() * type.getSlotBytes(sm.getChunk());
   return room;
 }
 

@@ -61,7 +61,7 @@ static bool isAnnounced(Operation *op, mk::LoadOp load) {
 /// Whether what the producer reads ahead is what the item would read. What other roles and ranks
 /// write an item waits for, and so does the producer; what its own CTA has written, in this role or
 /// one that the CTA had before, it just reads.
-static bool mayBeRead(mk::LoadOp load) {
+static bool mayBeRead(mk::LoadOp load, const mk::KernelResources &resources) {
   auto kernel = load->getParentOfType<mk::KernelOp>();
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
   if (read.empty())
@@ -72,7 +72,6 @@ static bool mayBeRead(mk::LoadOp load) {
            llvm::any_of(mk::getPossibleArgs(kernel, written),
                         [&](unsigned arg) { return llvm::is_contained(read, arg); });
   };
-  mk::KernelResources resources(kernel);
   unsigned own = *resources.indexOf(load->getParentOfType<mk::RoleOp>());
   return llvm::none_of(resources.roles, [&](mk::RoleOp role) {
     unsigned number = *resources.indexOf(role);
@@ -81,26 +80,38 @@ static bool mayBeRead(mk::LoadOp load) {
   });
 }
 
-void mk_sm::stageLoads(mk::LoadOp load) {
+/// Marks the load if the producer may bring its tile.
+static void stageLoad(mk::LoadOp load, const mk::KernelResources &resources) {
   auto isElementwise = [](Operation *op) {
     return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
   };
   auto tile = cast<RankedTensorType>(load.getType());
   if (!load->getParentOfType<mk::RoleOp>() || load.getStaged() || load->use_empty() ||
-      tile.getRank() != 2 || !tile.getElementType().isIntOrFloat() ||
-      !llvm::all_of(load->getUsers(), isElementwise) || !isBehindProducts(load))
+      tile.getRank() != 2 || !tile.getElementType().isIntOrFloat() || !isBehindProducts(load))
     return;
-  if (!isCopied(load)) {
-    missed(load, kStageLoads) << "is loaded by those who use it, since the copy engine does not "
-                                 "take it: it brings tiles of 64 rows and 128 bytes, or multiples "
-                                 "of them, from columns that are multiples of 16 bytes";
+  if (!llvm::all_of(load->getUsers(), isElementwise)) {
+    missed(load, kStageLoads) << "is loaded by those who use it, since an op takes more of it than "
+                                 "the elements that each thread has";
     return;
   }
-  if (!mayBeRead(load)) {
+  if (!isCopied(load)) {
+    mk::SmAttr sm = mk::getSm(load);
+    missed(load, kStageLoads) << remark::add(
+        "is loaded by those who use it, since the copy engine does not take it: it brings tiles of "
+        "{0} rows and {1} bytes, or multiples of them, from columns that are multiples of {2} "
+        "bytes",
+        sm.getMatrixUnit().getRows(), sm.getChunk(), mk::kEngineBytes);
+    return;
+  }
+  if (!mayBeRead(load, resources)) {
     missed(load, kStageLoads) << "is loaded by those who use it, since this rank writes where it "
                                  "is, and the producer would read it ahead";
     return;
   }
   load.setStaged(true);
   passed(load, kStageLoads) << "may come ahead, by the copy engine";
+}
+
+void mk_sm::stageLoads(mk::KernelOp kernel, const mk::KernelResources &resources) {
+  kernel.walk([&](mk::LoadOp load) { stageLoad(load, resources); });
 }

@@ -91,6 +91,24 @@ mk.kernel @epilogues on @mesh dims(uniform K) (
     }
   }
 
+  // What is summed goes beyond the elements of a thread.
+  // CHECK-LABEL: mk.role @whole
+  // CHECK-NOT: staged
+  mk.role @whole ctas(1) {
+    mk_sm.items (%i) round(%n) of %c64 {
+      %row = arith.muli %i, %c64 : index
+      %a = mk.load %x[%row, %c0] : memref<?x?xbf16> -> !a
+      %b = mk.load %x[%c0, %row] : memref<?x?xbf16> -> !a
+      %d = mk.dot %a, %b, %zero transpose_b : !a, !a, !t
+      // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since an op takes more of it than the elements that each thread has}}
+      %p = mk.load %r[%row, %c0] : memref<?x?xf32> -> !t
+      %sums = mk.reduce add %p axis 1 : !t -> tensor<64xf32>
+      %wide = mk.broadcast %sums dims [1] : tensor<64xf32> -> !t
+      %next = arith.addf %d, %wide : !t
+      mk.store %next, %c[%row, %c0] : !t, memref<?x?xf32>
+    }
+  }
+
   // In a loop of products slots are in use.
   // CHECK-LABEL: mk.role @masked
   // CHECK-NOT: staged

@@ -79,6 +79,8 @@ using mk_thread::kRequests;
 /// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering
 /// keeps for itself.
 constexpr int64_t kReservedShared = 1024;
+/// Buffers that a warpgroup has for stores at least: it fills one while another one is copied.
+constexpr int64_t kLeastBuffers = 2;
 
 /// A part of shared memory that an op owns.
 struct SharedPiece {
@@ -93,6 +95,10 @@ struct SharedPiece {
 /// role has what is the role's. A ring of unknown depth has no slots.
 SmallVector<SharedPiece> getSharedPieces(Operation *owner);
 
+/// Bytes of shared memory that a role, or mk.prepare, has for its rings of unknown depth and its
+/// staging area.
+int64_t getSharedRoom(Operation *scope);
+
 /// Slots through which puts of a role or of mk.prepare copy, and the bytes of one.
 struct PutSlots {
   int64_t count, bytes;
@@ -101,6 +107,10 @@ struct PutSlots {
 PutSlots getPutSlots(Operation *op);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
+/// What those of any role may exchange at once. A ring has more use for room.
+inline int64_t getExchangeLimit(mk::SmAttr sm, bool besideRings) {
+  return sm.getExchange() / (besideRings ? 4 : 1);
+}
 /// The ops of a kernel that own shared memory, channels and staging areas first. A role without
 /// scratch stands for itself.
 SmallVector<Operation *> getSharedOwners(mk::KernelOp kernel);

@@ -48,6 +48,10 @@ struct Declarations : SideEffects::Resource::Base<Declarations> {
 
 namespace mlir::mk {
 
+/// The last arguments of a reference may stand for dimensions of its kernel: they have this
+/// attribute, the dimension's name.
+inline constexpr StringLiteral kReferenceDim = "mk.dim";
+
 /// The kernel an operation belongs to, or null.
 inline KernelOp getKernel(Operation *op) {
   return op->getParentOfType<KernelOp>();
