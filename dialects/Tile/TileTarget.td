@@ -117,7 +117,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     a store goes. A thread keeps up to `spilled_elements` elements of a tile in scratch in the order of
     its registers; sums of more leave none for addresses.
 
-    A ring needs `busy_slots` slots to hide a copy's time: stores take no room that these need.
+    A ring needs `busy_slots` slots to hide a copy's time: neither stores nor a second slot of rings
+    that outer loops fill take room that these need.
     Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
     code of their own. Of an item that CTAs share (stream-K), there are up to `item_parts` parts if
     one CTA adds them up, up to `sliced_parts` if each adds up a slice of all. Parts of up to

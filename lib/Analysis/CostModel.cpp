@@ -1,5 +1,6 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ static Time inTime(double amount, int64_t rate, StringRef bound) { return {amoun
 
 /// Warpgroups that share the rows of an item's products: see `mk-sm-split-roles`; 0 if none can.
 static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
-  for (int64_t number : {2, 3, 1})
+  for (int64_t number : kWarpgroupCounts)
     if ((loop.teams == 1 || number == 1) &&
         loop.rows % (sm.getMatrixUnit().getRows() * number) == 0)
       return number;

@@ -13,7 +13,8 @@ std::optional<Phase> mk_sm::parsePhase(StringRef name) {
   for (auto [text, phase] : {std::pair<StringRef, Phase>("tiles", Phase::Tiles),
                              std::pair<StringRef, Phase>("partitioned", Phase::Partitioned),
                              std::pair<StringRef, Phase>("overlapped", Phase::Overlapped),
-                             std::pair<StringRef, Phase>("sized", Phase::Sized)})
+                             std::pair<StringRef, Phase>("sized", Phase::Sized),
+                             std::pair<StringRef, Phase>("placed", Phase::Placed)})
     if (name == text)
       return phase;
   return std::nullopt;
@@ -219,6 +220,8 @@ LogicalResult mk_sm::verifyPhase(mk::KernelOp kernel, Phase phase) {
         return failure();
     return success();
   }
+  if (phase == Phase::Placed)
+    return verifyPlaced(kernel);
   if (failed(verifyPartitions(kernel)))
     return failure();
   for (Operation *scope : getScopes(kernel)) {

@@ -1,5 +1,6 @@
 //===- WorkOps.cpp - What ops of an item cost -----------------------------===//
 #include "WorkCounter.h"
+#include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Packing.h"
@@ -11,10 +12,6 @@
 
 using namespace mlir;
 using namespace mlir::mk;
-
-/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all
-/// machines (cuTensorMapEncodeTiled).
-static constexpr int64_t kMapAlignment = 16;
 
 static bool isStaged(Value tile) { return tile.getDefiningOp<LoadOp>() != nullptr; }
 
@@ -103,7 +100,7 @@ double WorkCounter::countChunks(mk::StoreOp store) {
 
 /// Whether tiles of an argument come from a copy of it that is made in front of the launch.
 bool WorkCounter::isPacked(Value buffer) {
-  if (numbers.areRowsAligned(buffer, kMapAlignment))
+  if (numbers.areRowsAligned(buffer, kEngineBytes))
     return false;
   unsigned arg = cast<BlockArgument>(buffer).getArgNumber() - kernel.getNumDims();
   auto [known, isNew] = packable.try_emplace(arg);
@@ -132,7 +129,7 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
     return;
   }
   // What no tensor map describes is copied by threads, element by element.
-  if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment)) {
+  if (!packs && !numbers.areRowsAligned(load.getSource(), kEngineBytes)) {
     work.copies += bytes * rates.getByThreads() / 100;
     return;
   }
@@ -145,7 +142,7 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
   work.copies += bytes;
   // At which half, quarter or eighth of a line rows begin.
   int64_t step = rates.getLine();
-  while (step > kMapAlignment && !beginsAtMultiples(load, packs, step))
+  while (step > kEngineBytes && !beginsAtMultiples(load, packs, step))
     step /= 2;
   double halvings = std::log2(double(rates.getLine()) / step);
   // All of it comes in at each SM, but CTAs that share a copy ask for a part each.

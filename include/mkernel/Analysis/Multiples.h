@@ -19,9 +19,10 @@ bool isMultipleOf(Value index, int64_t number);
 bool isProbablyMultipleOf(Value index, int64_t number,
                           llvm::function_ref<std::optional<int64_t>(Value)> known);
 
-/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
-/// that begins in front of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor
-/// Memory Access"; others end a launch with an illegal instruction.)
+/// The copy engine takes boxes that begin at multiples of so many bytes of a row, where rows begin
+/// at such multiples, too. It stores none that begins in front of the buffer, in any dimension.
+/// (CUDA C++ Programming Guide, "Tensor Memory Access", and cuTensorMapEncodeTiled; others end a
+/// launch with an illegal instruction.)
 constexpr int64_t kEngineBytes = 16;
 /// Whether tiles of elements of so many bytes always begin at such a multiple if this is their
 /// column.

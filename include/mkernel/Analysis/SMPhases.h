@@ -23,9 +23,12 @@ enum class Phase {
   Overlapped,
   /// Rings have depths, all fits in shared memory, copies are shared by whole clusters.
   Sized,
+  /// Uses of channels have stages and parities, what owns shared memory its offsets, and warps
+  /// their partitions: what becomes code of a thread.
+  Placed,
 };
 
-/// The phase of this name (tiles, partitioned, overlapped or sized); none for other names.
+/// The phase of this name (tiles, partitioned, overlapped, sized or placed); none for other names.
 std::optional<Phase> parsePhase(StringRef name);
 
 /// Checks that the kernel is in the phase; says what is not and which pass mends it.
@@ -34,6 +37,8 @@ LogicalResult verifyPhase(mk::KernelOp kernel, Phase phase);
 /// What holds of all phases behind the split: roles consist of channels and partitions, the
 /// producer holds no tiles, and fragments have layouts over the consumer's threads.
 LogicalResult verifyPartitions(mk::KernelOp kernel);
+/// The last phase.
+LogicalResult verifyPlaced(mk::KernelOp kernel);
 
 } // namespace mlir::mk_sm
 

@@ -1,9 +1,9 @@
 //===- SMToThread.cpp - A kernel becomes code of one thread -----------------===//
 #include "Structure.h"
-#include "VerifyInput.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Packing.h"
+#include "mkernel/Analysis/SMPhases.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Conversion/Variants.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,7 +55,7 @@ struct ConvertSMToThreadPass : mk::impl::ConvertSMToThreadPassBase<ConvertSMToTh
   using ConvertSMToThreadPassBase::ConvertSMToThreadPassBase;
 
   LogicalResult convert(KernelOp kernel) {
-    if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
+    if (failed(verifyMeshIsBound(kernel)) || failed(mk_sm::verifyPhase(kernel, mk_sm::Phase::Placed)))
       return failure();
     FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
     if (failed(ctas))

@@ -74,8 +74,8 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   return success();
 }
 
-/// The most warpgroups, of 2, 3 and 1, that share the rows of all dots; one where teams
-/// have items of their own.
+/// The best number of warpgroups that can share the rows of all dots; one where teams have items
+/// of their own.
 static void chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
   plan.op->walk(
       [&](ItemsOp items) { plan.teams = std::max<int64_t>(plan.teams, items.getTeams()); });
@@ -88,7 +88,7 @@ static void chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
     return note();
   }
   SmAttr sm = getSm(plan.op);
-  for (int64_t warpgroups : {2, 3, 1}) {
+  for (int64_t warpgroups : kWarpgroupCounts) {
     if (!getRegisterSplit(sm.getRegisters(), warpgroups, 0))
       continue;
     bool fits = llvm::all_of(dots, [&](DotOp dot) {

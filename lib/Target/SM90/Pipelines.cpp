@@ -114,6 +114,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
     layout.variant = options.variant;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));
   pm.addPass(mk_sm::createAssignWarpsPass());
+  verify(pm, "placed");
   mk_sm::AgreeOnFailurePassOptions agree;
   agree.bounds = options.bounds;
   pm.addPass(mk_sm::createAgreeOnFailurePass(agree));

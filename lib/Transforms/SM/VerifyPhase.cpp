@@ -18,7 +18,7 @@ struct VerifyPhasePass : mk_sm::impl::VerifyPhasePassBase<VerifyPhasePass> {
     std::optional<Phase> wanted = parsePhase(phase);
     if (!wanted) {
       getOperation().emitError("mk-sm-verify-phase: there is no phase '")
-          << phase << "'; use tiles, partitioned, overlapped or sized";
+          << phase << "'; use tiles, partitioned, overlapped, sized or placed";
       return signalPassFailure();
     }
     for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())

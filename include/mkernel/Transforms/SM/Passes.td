@@ -201,13 +201,15 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
       the consumer's threads, each matrix op is waited for at once, each slot is released in the
       block in which it was waited for;
     - `overlapped`: matrix ops may be in flight, teams take turns;
-    - `sized`: rings have depths, copies are shared by whole clusters.
+    - `sized`: rings have depths, copies are shared by whole clusters;
+    - `placed`: uses of channels have stages and parities, what owns shared memory its offsets,
+      warps their partitions.
 
     Pipelines run it between their passes unless they were built with MKERNEL_VERIFY_PHASES=OFF.
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"sized\"",
-           "tiles, partitioned, overlapped or sized">
+           "tiles, partitioned, overlapped, sized or placed">
   ];
 }
 

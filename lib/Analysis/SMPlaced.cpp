@@ -1,11 +1,10 @@
-//===- VerifyInput.cpp - What the conversion needs of a kernel ------------===//
+//===- SMPlaced.cpp - Kernels whose parts all have their places -----------===//
 //
 // Shared memory, registers and clusters are checked where they are laid out. Of kernels
-// that are written by hand no more is asked: their channels need not pair up, as in the phases of
-// mk-sm-verify-phase.
+// that are written by hand no more is asked: their channels need not pair up, as in the phases
+// before.
 //
 //===----------------------------------------------------------------------===//
-#include "VerifyInput.h"
 #include "mkernel/Analysis/SMPhases.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -16,7 +15,7 @@ static LogicalResult verifyExpanded(Operation *op, bool isExpanded) {
   return isExpanded ? success() : op->emitOpError() << "asks for other ranks: run mk-expand-ranks";
 }
 
-LogicalResult sm::verifyInput(KernelOp kernel) {
+LogicalResult mk_sm::verifyPlaced(KernelOp kernel) {
   if (failed(mk_sm::verifyPartitions(kernel)))
     return failure();
   if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
