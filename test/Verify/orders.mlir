@@ -133,6 +133,33 @@ mk.kernel @slot_by_count on @mesh (in %a : memref<32xf32, #mk.symmetric> [32], s
 
 // -----
 
+// Only if a CTA in the middle counts first.
+// CHECK: error: 'mk.wait' op never returns in role 'r' (rank 0, CTA {{[1-6]}}), if CTAs come to items and counts in some order: signal 's'[0] needs 1 arrival, saw 0
+!sig = !mk.signal<1, gpu, arrivals = 1>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @middle_first on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %c8 = arith.constant 8 : index
+  %n = mk.counters() : !mk.counter<1>
+  %s = mk.signals() : !sig
+  mk.role @r ctas(8) {
+    mk.foreach (%i) in (%c8) {
+      %before = mk.count %n[%c0] add %c1 : !mk.counter<1>
+      %first = arith.cmpi eq, %before, %c0 : index
+      scf.if %first {
+        %from_one = arith.subi %i, %c1 : index
+        %middle = arith.cmpi ult, %from_one, %c6 : index
+        scf.if %middle { mk.wait %s[%c0] ge %c1 : !sig }
+        mk.signal %s[%c0] : !sig
+      }
+    }
+  }
+}
+
+// -----
+
 // Both by the order of counts; whoever counts last reads all, in any order.
 // CHECK: remark: kernel 'all_by_count' always ends
 !sig = !mk.signal<?, gpu, arrivals = 1>

@@ -100,8 +100,8 @@ mk.kernel @own on @mesh dims(uniform N) (scratch %n : memref<?xi32> [N], out %c 
 // CHECK: remark: kernel 'places' always ends: {{[0-9]+}} events of 2 CTAs; 4 places are not searched for races{{$}}
 // CHECK: [[@LINE+19]]:{{[0-9]+}}: note: 'memref.load' is not searched for races: which elements it touches depends on data or on sizes that are not bound
 // CHECK: [[@LINE+20]]:{{[0-9]+}}: note: 'mk.store' is not searched for races: which elements it touches depends on data
-// CHECK: [[@LINE+20]]:{{[0-9]+}}: note: 'mk.store' is not searched for races: the rank that it names depends on data
-// CHECK: [[@LINE+22]]:{{[0-9]+}}: note: 'mk.load' is not searched for races: which buffer it touches depends on data
+// CHECK: [[@LINE+20]]:{{[0-9]+}}: note: 'mk.store' is not searched for races: the rank that it names depends on data or on sizes that are not bound
+// CHECK: [[@LINE+22]]:{{[0-9]+}}: note: 'mk.load' is not searched for races: which buffer it touches depends on data or on sizes that are not bound
 mk.mesh @mesh (gpu = 2 via link)
 mk.kernel @places on @mesh (in %d : memref<8xindex> [8], scratch %n : memref<8xi32> [8], scratch %y : memref<8xi32, #mk.symmetric> [8],
                             in %d32 : memref<8xi32> [8], scratch %z : memref<8xi32> [8], out %c : memref<8xi32> [8]) {
@@ -174,6 +174,82 @@ mk.kernel @signals on @mesh (in %d : memref<8xindex> [8], scratch %n : memref<8x
     memref.store %at, %n[%at] : memref<8xindex>
     %is = arith.cmpi eq, %at, %c0 : index
     scf.if %is { mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1> }
+    mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+  }
+}
+
+// -----
+
+// CHECK: remark: progress of kernel 'waits' is not decided: 'mk.wait' its count depends on data or on sizes that are not bound
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @waits on @mesh (in %d : memref<8xindex> [8]) {
+  %c0 = arith.constant 0 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    %n = memref.load %d[%c0] : memref<8xindex>
+    mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
+    mk.wait %s[%c0] ge %n : !mk.signal<1, gpu, arrivals = 1>
+  }
+}
+
+// -----
+
+// CHECK: remark: progress of kernel 'raises' is not decided: 'mk.signal' an index depends on data or on sizes that are not bound
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @raises on @mesh (in %d : memref<8xindex> [8]) {
+  %c0 = arith.constant 0 : index
+  %s = mk.signals() : !mk.signal<8, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    %n = memref.load %d[%c0] : memref<8xindex>
+    mk.signal %s[%n] : !mk.signal<8, gpu, arrivals = 1>
+  }
+}
+
+// -----
+
+// CHECK: remark: progress of kernel 'counts' is not decided: 'mk.count' its amount depends on data or on sizes that are not bound
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @counts on @mesh (in %d : memref<8xindex> [8]) {
+  %c0 = arith.constant 0 : index
+  %s = mk.counters() : !mk.counter<1>
+  mk.role @r ctas(1) {
+    %n = memref.load %d[%c0] : memref<8xindex>
+    %before = mk.count %s[%c0] add %n : !mk.counter<1>
+  }
+}
+
+// -----
+
+// CHECK: remark: progress of kernel 'pushes' is not decided: 'mk.push' a word of the record depends on data or on sizes that are not bound
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @pushes on @mesh (in %d : memref<8xindex> [8], out %c : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = arith.constant dense<1.0> : tensor<1xf32>
+  %q = mk.queue(%c1) : !mk.queue<?x1xi32>
+  mk.role @make ctas(1) {
+    %n = memref.load %d[%c0] : memref<8xindex>
+    mk.push %q, (%n) : !mk.queue<?x1xi32>
+  }
+  mk.role @use ctas(1) {
+    mk.foreach_item (%i) of %q count(%c1) : !mk.queue<?x1xi32> { mk.store %t, %c[%i] : tensor<1xf32>, memref<8xf32> }
+  }
+}
+
+// -----
+
+// More dimensions than are followed.
+// CHECK: remark: kernel 'nine' always ends: {{[0-9]+}} events of 1 CTAs; 1 place is not searched for races{{$}}
+// CHECK: note: 'memref.store' is not searched for races: its buffer has more than 8 dimensions
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @nine on @mesh (scratch %x : memref<1x1x1x1x1x1x1x1x8xf32> [1, 1, 1, 1, 1, 1, 1, 1, 8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    memref.store %one, %x[%c0, %c0, %c0, %c0, %c0, %c0, %c0, %c0, %c1] : memref<1x1x1x1x1x1x1x1x8xf32>
+    mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
     mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
   }
 }

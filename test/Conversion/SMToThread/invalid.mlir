@@ -86,6 +86,40 @@ mk.kernel @late on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @double on @mesh (in %a : memref<64x32xf64> [64, 32], out %b : memref<64x32xf64> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf64> -> tensor<64x32xf64, #acc>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: functions have code for f32, bf16 and f16; narrow by arith.truncf, or run it with --target=host}}
+      %y = math.exp %x : tensor<64x32xf64, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x32xf64, #acc>, memref<64x32xf64>
+    }
+  }
+}
+
+// -----
+
+// No way around is known.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @quadruple on @mesh (in %a : memref<64x32xf64> [64, 32], out %b : memref<64x32xf64> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf64> -> tensor<64x32xf64, #acc>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: use ops of docs/targets.md, or run it with --target=host}}
+      %y = arith.extf %x : tensor<64x32xf64, #acc> to tensor<64x32xf128, #acc>
+      %z = arith.truncf %y : tensor<64x32xf128, #acc> to tensor<64x32xf64, #acc>
+      mk.store %z, %b[%c0, %c0] : tensor<64x32xf64, #acc>, memref<64x32xf64>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @three on @mesh (in %a : memref<96x64xbf16> [96, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(rest) {

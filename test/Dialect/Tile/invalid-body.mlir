@@ -126,7 +126,7 @@ mk.kernel @k on @m dims(uniform M) (in %a : memref<?x?xf32> [M, 4], scratch %b :
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.role @x ctas(1) {
-    // expected-error @+1 {{'memref.prefetch' op cannot stand in a kernel: of the ops of memref only load, store and dim are followed}}
+    // expected-error @+1 {{'memref.prefetch' op cannot stand in a kernel: of the ops of memref only load, store and dim are followed; use these, or mk.load, mk.store and mk.put}}
     memref.prefetch %n[%c0], read, locality<1>, data : memref<?xi32>
   }
 }
@@ -319,7 +319,7 @@ mk.kernel @k on @m dims(uniform M) (in %a : memref<?x?xf32> [M, 4], scratch %b :
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.role @x ctas(1) {
-    // expected-error @+1 {{'test.unknown' op cannot stand in a kernel: nobody knows what it does}}
+    // expected-error @+1 {{'test.unknown' op cannot stand in a kernel: nobody knows what it does; use ops of mk, arith, math and scf}}
     "test.unknown"() : () -> ()
   }
 }

@@ -150,7 +150,7 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+1 {{argument 'a' has rank 2, but its split has 1 entries: give one list of axes for each dimension}}
+// expected-error @+1 {{argument 'a' has rank 2, but its split has 1 entries: give one list of axes for each dimension, () for one that is whole}}
 mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M, M] split [(gpu)]) {
 }
 
@@ -158,7 +158,7 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+1 {{argument 'a' is scratch and cannot be split}}
+// expected-error @+1 {{argument 'a' is scratch and cannot be split: there is no whole; give the extents that each rank needs}}
 mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (scratch %a : memref<?xf32> [M] split [(gpu)]) {
 }
 

@@ -173,6 +173,37 @@ mk.kernel @strong on @mesh dims(uniform M) (
 !slot = !mk_sm.slot<!tile>
 mk.mesh @mesh (gpu = 2 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @several on @mesh dims(uniform M, uniform N) (
+    in %a : memref<64x64xbf16> [64, 64], out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %part = mk.signals() : !mk.signal<2, sys, arrivals = 4>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !ring -> !slot
+      mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x64xbf16>, !slot
+      mk_sm.commit %ring, %slot : !ring, !slot
+    }
+    mk_sm.partition consumer warps(4) registers(240) {
+      %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+      %slot = mk_sm.wait %ring : !ring -> !slot
+      mk_sm.release %ring : !ring
+      // expected-remark @+1 {{mk-sm-post-stores: passed: is left to the CTA's sender, for 2 rank(s), through 2 buffers}}
+      mk_sm.store %t, %s[%c0, %c0] on %M and(%N) through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
+      // expected-remark @+1 {{mk-sm-post-stores: missed: waits until the tile has crossed the link, and the consumer with it: it is for one of several ranks}}
+      mk.signal %part[%c0] on %M : !mk.signal<2, sys, arrivals = 4>
+    }
+  }
+}
+
+// -----
+
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<?, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.mesh @mesh (gpu = 2 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @more on @mesh dims(uniform M) (
     in %a : memref<64x64xbf16> [64, 64], out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
   %c0 = arith.constant 0 : index

@@ -1,0 +1,51 @@
+// RUN: split-file %s %t
+// RUN: mk-opt %t/long.mlir -mk-verify-progress="report=true max-events=50" -o %t/out 2>&1 | FileCheck %s --check-prefix=RACES
+// RUN: mk-opt %t/long.mlir -mk-verify-progress="report=true max-events=5" -o %t/out 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: mk-opt %t/call.mlir -mk-verify-progress=report=true -o %t/out 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: mk-opt %t/rest.mlir -mk-verify-progress=report=true -o %t/out 2>&1 | FileCheck %s --check-prefix=REST
+
+// Kernels that are too large, or not as the pass wants them.
+// RACES: remark: kernel 'long' always ends: 101 events of 1 CTAs; too large to be searched for races
+// LARGE: remark: progress of kernel 'long' is not decided: the kernel is too large to be followed
+// CALL: remark: progress of kernel 'call' is not decided: it is not at the tile level with calls inlined
+// REST: remark: progress of kernel 'rest' is not decided: it cannot be lowered as it is
+
+// Of what may stand in a kernel, all that has a region is followed once loops are expanded.
+// UNTESTED: has regions that are not followed
+// A loop numbers the entries of a queue that it reads, and is followed only where its bounds are known.
+// UNTESTED: the entry
+
+//--- long.mlir
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @long on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c50 = arith.constant 50 : index
+  %s = mk.signals() : !mk.signal<50, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    scf.for %i = %c0 to %c50 step %c1 {
+      mk.signal %s[%i] : !mk.signal<50, gpu, arrivals = 1>
+      mk.wait %s[%i] ge %c1 : !mk.signal<50, gpu, arrivals = 1>
+    }
+  }
+}
+
+//--- call.mlir
+func.func @f(%i: index) -> index { return %i : index }
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @call on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) { %i = func.call @f(%c0) : (index) -> index }
+}
+
+//--- rest.mlir
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rest on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(rest) {
+    mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
+    mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+  }
+}
