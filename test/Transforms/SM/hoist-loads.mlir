@@ -119,6 +119,7 @@ mk.kernel @written on @mesh dims(uniform M) (inout %r : !buffer [128, 128], out 
       %sum = mk_sm.mma_wait 0, %d : !sum
       mk_sm.release %ring : !ring
       %row = arith.addi %M, %M : index
+      // expected-remark @+1 {{mk-sm-hoist-loads: missed: begins behind the products, since it may read what this launch writes}}
       %l = mk.load %r[%row, %c0] : !buffer -> !tile
       %later = mk_sm.defer %l : !tile
       %wide = arith.extf %later : !tile to !sum
