@@ -11,15 +11,16 @@ using mk_sm::BlockedAttr, mk_sm::MmaAttr, mk_sm::SliceAttr, mk_sm::TransposedAtt
 /// Offsets of register `i` within what a thread holds of accumulators.
 static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
   int64_t rows = i / (columns / 2),
-          r = i % (columns / 2); // which 64 rows, and which register of them
-  return {64 * rows + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
+          r = i % (columns / 2); // which block of rows, and which register of them
+  return {MmaAttr::kRows * rows + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
 }
 
 SmallVector<unsigned> mk_thread::getSliceElements(RankedTensorType tile, int64_t axis) {
   SmallVector<unsigned> result;
   for (int64_t i = 0, e = mk_sm::getNumElements(tile); i != e; ++i) {
     auto [row, column] = mmaOffset(tile.getDimSize(1), i);
-    result.push_back(axis == 1 ? row / 64 * 2 + row / 8 % 2 : column / 8 * 2 + column % 2);
+    result.push_back(axis == 1 ? row / MmaAttr::kRows * 2 + row / 8 % 2
+                               : column / 8 * 2 + column % 2);
   }
   return result;
 }
@@ -38,18 +39,20 @@ Place Places::find(RankedTensorType type, unsigned i) {
   auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : layout);
   if (!mma)
     return findDealt(type, i);
-  Value lane = and_(e, thread, 31);
+  Value lane = laneOf(e, thread);
   auto rowBase = [&](int64_t rows) {
-    Value inGroup = add(e, shl(e, and_(e, shr(e, thread, 5), 3), 4), shr(e, lane, 2));
+    Value inGroup = add(e, shl(e, and_(e, warpOf(e, thread), 3), 4), shr(e, lane, 2));
     if (mma.getWarpgroups() > 1)
-      // By the number in the CTA, as a rule, of which LLVM takes 128 away behind the product.
+      // By the number in the CTA, as a rule, of which LLVM takes a warpgroup away behind the
+      // product.
       inGroup = add(e, inGroup,
-                    mul(e, sub(e, shr(e, add(e, thread, 128), 7), 1), rows / mma.getWarpgroups()));
+                    mul(e, sub(e, warpgroupOf(e, add(e, thread, mk::kWarpgroupThreads)), 1),
+                        rows / mma.getWarpgroups()));
     return resize(e, inGroup, e.i64);
   };
   auto columnBase = [&] { return resize(e, shl(e, and_(e, lane, 3), 1), e.i64); };
   if (slice && slice.getAxis() == 1)
-    return {{rowBase(shape[0])}, {64 * (i / 2) + 8 * (i % 2)}, {}};
+    return {{rowBase(shape[0])}, {MmaAttr::kRows * (i / 2) + 8 * (i % 2)}, {}};
   if (slice)
     return {{columnBase()}, {8 * (i / 2) + i % 2}, {}};
   auto [row, column] = mmaOffset(shape[1], i);

@@ -24,7 +24,7 @@ LogicalResult SpecializeOp::verify() {
 }
 
 LogicalResult ByWarpsOp::verify() {
-  int64_t first = getFirst(), last = getLast(), warps = countThreads(*this) / 32;
+  int64_t first = getFirst(), last = getLast(), warps = countThreads(*this) / mk::kWarpThreads;
   if (last < first || last >= warps)
     return emitOpError() << "is for warps " << first << " to " << last << " of a CTA that has "
                          << warps << "; name those that exist";
@@ -46,8 +46,8 @@ LogicalResult ByCtasOp::verify() {
 template <typename OpT> static LogicalResult verifyThreads(OpT op) {
   if (bool(op.getBarrier()) != op.getThreads().has_value())
     return op.emitOpError("has a named barrier, and says how many threads meet there, or neither");
-  int64_t threads = op.getThreads().value_or(32), all = countThreads(op);
-  if (threads < 32 || threads > all || threads % 32)
+  int64_t threads = op.getThreads().value_or(mk::kWarpThreads), all = countThreads(op);
+  if (threads < mk::kWarpThreads || threads > all || threads % mk::kWarpThreads)
     return op.emitOpError() << "is for " << threads << " threads of a CTA that has " << all
                             << "; name those that come, in whole warps";
   return success();

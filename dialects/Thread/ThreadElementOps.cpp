@@ -35,14 +35,15 @@ LogicalResult mk_thread::verifyElements(Operation *op, RankedTensorType tile, Ty
 
 LogicalResult RoomAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads,
                                int64_t offset, int64_t bytes) {
-  if (threads < 32 || threads % 32 || offset < 0 || offset % 8 || bytes < 0)
+  if (threads < mk::kWarpThreads || threads % mk::kWarpThreads || offset < 0 || offset % 8 ||
+      bytes < 0)
     return emitError() << "is a room of " << bytes << " bytes at " << offset << " for " << threads
                        << " threads; use whole warps, and offsets in multiples of 8";
   return success();
 }
 
 static LogicalResult verifyRoom(Operation *op, RoomAttr room, Value barrier, int64_t bytes) {
-  if ((room.getThreads() > 32) != bool(barrier))
+  if ((room.getThreads() > mk::kWarpThreads) != bool(barrier))
     return op->emitOpError() << "exchanges elements of " << room.getThreads()
                              << " threads; more than a warp meet at a barrier, a warp at none";
   if (room.getBytes() < bytes)

@@ -41,9 +41,9 @@ LogicalResult mk_thread::verifyAddition(Operation *op, std::optional<Type> type)
 LogicalResult KernelOp::verify() {
   mk::SmAttr sm = mk::getSm(*this);
   int64_t threads = getThreads(), most = sm ? sm.getThreads() : threads;
-  if (threads < 32 || threads > most || threads % 32)
-    return emitOpError() << "has " << threads << " threads; a CTA has 32 to " << most
-                         << ", in whole warps";
+  if (threads < mk::kWarpThreads || threads > most || threads % mk::kWarpThreads)
+    return emitOpError() << "has " << threads << " threads; a CTA has " << mk::kWarpThreads
+                         << " to " << most << ", in whole warps";
   int64_t cluster = getCluster(), largest = sm ? sm.getClusterLimit() : cluster;
   if (cluster < 1 || cluster > largest)
     return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to " << largest;

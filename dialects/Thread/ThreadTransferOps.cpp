@@ -96,7 +96,12 @@ LogicalResult AwaitSignalOp::verify() {
     return emitOpError("acquires at scope cta; what others signal is acquired at gpu or sys");
   return verifyArray(*this, getArray());
 }
-LogicalResult AwaitPeerOp::verify() { return verifyArray(*this, getArray()); }
+LogicalResult AwaitPeerOp::verify() {
+  if (getSends() && !getNet())
+    return emitOpError("is in front of what is sent, in a kernel without `net`, where nothing is: "
+                       "leave `sends` out, or add `net`");
+  return verifyArray(*this, getArray());
+}
 LogicalResult NotifyPeersOp::verify() {
   return failed(verifyNet(*this)) ? failure() : verifyArray(*this, getArray());
 }

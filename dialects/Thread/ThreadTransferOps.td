@@ -220,8 +220,8 @@ def MkThread_AwaitPeerOp : MkThread_CompositeOp<"await_peer"> {
   let summary = "waits until a peer has begun this launch, unless it is known to have";
   let description = [{
     `array` has an element for each of the ranks. `seen` has a bit for each that has begun, as the result has; with
-    more than 32 ranks it is not used. With `net` it also waits until this rank has told all others that it has
-    begun: what is sent to a peer must not be in front of that in the ring of commands.
+    more than 32 ranks it is not used. In front of what goes into the ring of commands (`sends`) it also waits until
+    this rank has told all others that it has begun: payload must not stand in front of that.
 
     ```mlir
     %known = mk_thread.await_peer %address of 8 in 72, %wanted seen(%there)
@@ -229,11 +229,11 @@ def MkThread_AwaitPeerOp : MkThread_CompositeOp<"await_peer"> {
     ```
   }];
   let arguments = (ins I64:$peer, ConfinedAttr<I64Attr, [IntPositive]>:$ranks, MkThread_Offset:$array,
-                       UnitAttr:$net, I32:$wanted, I32:$seen, MkThread_ReportAttr:$report,
+                       UnitAttr:$net, UnitAttr:$sends, I32:$wanted, I32:$seen, MkThread_ReportAttr:$report,
                        OptionalAttr<MkThread_SpanAttr>:$span);
   let results = (outs I32:$known);
   let assemblyFormat = [{
-    $peer `of` $ranks `in` $array (`net` $net^)? `,` $wanted `seen` `(` $seen `)`
+    $peer `of` $ranks `in` $array (`net` $net^)? (`sends` $sends^)? `,` $wanted `seen` `(` $seen `)`
     `report` `(` $report `)` (`span` `(` $span^ `)`)? attr-dict
   }];
   let hasVerifier = 1;

@@ -138,7 +138,7 @@ void PartitionBuilder::readThread() {
   thread = mk_thread::ThreadIdOp::create(*this);
   cta = mk_thread::CtaIdOp::create(*this);
   lane = and_(*this, thread, kWarpThreads - 1);
-  warp = uniform(*this, shr(*this, thread, 5));
+  warp = uniform(*this, warpOf(*this, thread));
   group = sub(*this, shr(*this, warp, 2), 1);
 }
 

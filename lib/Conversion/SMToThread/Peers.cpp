@@ -96,12 +96,12 @@ void sm::notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted) {
                                        : mk_thread::SpanAttr());
 }
 
-void sm::awaitReady(PartitionBuilder &p, Value peer) {
+void sm::awaitReady(PartitionBuilder &p, Value peer, bool sends) {
   if (!p.readySeen)
     p.readySeen = variable(p, p.i32, p.c32(0));
   Value known = mk_thread::AwaitPeerOp::create(
-      p, peer, p.info.getNumRanks(), p.info.params.ready, p.info.hasNet(), add(p, p.epoch, 1),
-      read(p, p.readySeen, p.i32), p.makeReport(MK_WAIT_READY, 0),
+      p, peer, p.info.getNumRanks(), p.info.params.ready, p.info.hasNet(), sends && p.info.hasNet(),
+      add(p, p.epoch, 1), read(p, p.readySeen, p.i32), p.makeReport(MK_WAIT_READY, 0),
       makeWaitSpan(p, MK_WAIT_READY, 0));
   write(p, p.readySeen, known);
 }

@@ -9,8 +9,9 @@ namespace mlir::mk::sm {
 /// This rank; in a mover read where it stands, or LLVM would keep each peer, and what lies there,
 /// in registers.
 Value readRank(PartitionBuilder &p);
-/// All threads that come here wait until the peer has begun this launch.
-void awaitReady(PartitionBuilder &p, Value peer);
+/// All threads that come here wait until the peer has begun this launch, before the own rank's
+/// payload goes into the ring of commands (`sends`) until it has told others that it has.
+void awaitReady(PartitionBuilder &p, Value peer, bool sends = false);
 /// Raises an element of the launch's own signals, this rank's, at all peers.
 void notifyPeers(PartitionBuilder &p, int64_t param, bool unlessAborted = false);
 /// The buffer as it lies at a peer across links.

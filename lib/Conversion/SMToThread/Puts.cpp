@@ -55,7 +55,8 @@ static LogicalResult emitPut(PartitionBuilder &p, PutOp op, PipelinePutOp pipeli
   Value list = op.getRows() ? p.shared(p.memory.exchange) : Value();
   checkPut(p, op, MK_READ_ARGUMENT, list);
   if (peer)
-    llvm::for_each(peers, [&](Value each) { awaitReady(p, each); });
+    for (Value each : peers)
+      awaitReady(p, each, /*sends=*/op.getVia() != LinkKind::Link);
   for (Value each : peers)
     checkPut(p, op, MK_WRITTEN_ARGUMENT, list, each);
   Value signal = op.getSignal(), element_;

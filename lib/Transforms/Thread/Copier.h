@@ -49,7 +49,7 @@ struct Copier {
 private:
   static constexpr int64_t kItemLines = 4; // of a warp's item
   static constexpr int64_t kRoundItems =
-      32 / kItemLines; // whose lines' ends the lanes hold, one each
+      mk::kWarpThreads / kItemLines; // whose lines' ends the lanes hold, one each
   int64_t getStepLines();
   Value addressOf(Value row, Value byte);
   Value isDense();

@@ -48,7 +48,7 @@ Value Copier::hasMisalignedRows() {
 /// In pieces of `unit` bytes, of as many rows at once as the lanes suffice for. `whole`: there
 /// is nothing to test.
 void Copier::fetchPieces(int64_t unit, bool whole) {
-  int64_t lanes = chunkBytes / unit, together = 32 / lanes;
+  int64_t lanes = chunkBytes / unit, together = mk::kWarpThreads / lanes;
   Value at = shl(e, and_(e, lane, lanes - 1), llvm::Log2_64(unit));
   Value first = add(e, shl(e, warp, 2), shr(e, lane, llvm::Log2_64(lanes)));
   Value step = mul(e, request.rowStride, getStepLines());

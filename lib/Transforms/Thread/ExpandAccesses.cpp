@@ -181,7 +181,7 @@ static SmallVector<Value> exchangeQuads(ExchangeQuadsOp op, Emitter &e) {
 
 /// An element each at a time.
 static void copyInElements(CopyElementsOp op, Emitter &e) {
-  constexpr int64_t kLanes = 32;
+  constexpr int64_t kLanes = mk::kWarpThreads;
   int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
   auto fetch = [&](int64_t first) {
     Value index = add(e, resize(e, op.getLane(), e.i64), first);

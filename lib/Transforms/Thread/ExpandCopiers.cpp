@@ -59,8 +59,8 @@ static void dismissCopiers(DismissCopiersOp op, Emitter &e) {
 // Nobody waits for a request while there is one to finish: the consumer may wait for that.
 static void serveCopies(ServeCopiesOp op, Emitter &e) {
   CopiersAttr copiers = op.getCopiers();
-  Value thread = ThreadIdOp::create(e), lane = and_(e, thread, 31),
-        warp = uniform(e, shr(e, thread, 5));
+  Value thread = ThreadIdOp::create(e), lane = laneOf(e, thread),
+        warp = uniform(e, warpOf(e, thread));
   auto copierAt = [&](Value number) {
     Copier copier{e, {}, op.getSizes(), sub(e, warp, 1), lane, copiers.getWarps()};
     Value at = requestAt(e, copiers, number);

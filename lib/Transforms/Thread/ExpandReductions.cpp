@@ -62,15 +62,15 @@ static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   RankedTensorType from = op.getFrom();
   Type type = getRegisterType(from.getElementType());
   int64_t columns = from.getDimSize(1), size = getElementBytes(type);
-  int64_t warps = op.getRoom()->getThreads() / 32;
+  int64_t warps = op.getRoom()->getThreads() / mk::kWarpThreads;
   SmallVector<Value> result = reduceInThread(op, e, getSliceElements(from, 0));
   for (Value &value : result)
-    value = combineLanes(e, op.getKind(), value, 4, 32);
+    value = combineLanes(e, op.getKind(), value, 4, mk::kWarpThreads);
   Exchange room(e, *op.getRoom(), op.getBarrier());
   Places places(e, op.getTo(), op.getThread());
   room.meet();
-  Value isWriter = ult(e, and_(e, op.getThread(), 31), 4);
-  Value warp = shr(e, op.getThread(), 5);
+  Value isWriter = ult(e, laneOf(e, op.getThread()), 4);
+  Value warp = warpOf(e, op.getThread());
   SmallVector<Value> addresses;
   for (auto [i, value] : llvm::enumerate(result)) {
     Value column = places.number(places.at(i));
@@ -135,7 +135,8 @@ static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
     }
     room.meet();
     int64_t lanes = 1;
-    while (2 * lanes <= 32 && 2 * lanes <= partials.count && 2 * lanes * rows <= threads)
+    while (2 * lanes <= mk::kWarpThreads && 2 * lanes <= partials.count &&
+           2 * lanes * rows <= threads)
       lanes *= 2;
     int64_t turns = llvm::divideCeil(rows * lanes, threads);
     forRange(e, turns, [&](Value turn) {

@@ -116,7 +116,7 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
   SlotsAttr slots = *op.getSlots();
   int64_t ahead = slots.getCount() - 1;
   TypeAttr added = op.getAdd() ? op.getElementAttr() : TypeAttr();
-  Value sender = eq(e, and_(e, op.getThread(), 31), 0);
+  Value sender = eq(e, laneOf(e, op.getThread()), 0);
   // Pieces of a run, and all of them.
   Value parts = runs.countParts(slots.getBytes());
   Value total = fromLane0(e, mul(e, runs.count, parts));
@@ -173,7 +173,7 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
   // The batch goes with `net_mover`, the registers that the target's description reserves for this
   // code.
   constexpr int64_t kUnit = 16;
-  const int64_t inBatch = op.getAlso().empty() ? 8 : 4, step = 32 * inBatch;
+  const int64_t inBatch = op.getAlso().empty() ? 8 : 4, step = mk::kWarpThreads * inBatch;
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();
   SmallVector<Value> others = getDistances(op, e);
@@ -191,11 +191,12 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
           isIn[i] = resize(e, ult(e, add(e, add(e, batch, lane), 32 * i), units), e.i32);
         SmallVector<Value> none(whole ? 0 : words.size(), e.c32(0));
         values[i] =
-            LoadOp::create(e, words, add(e, at, 32 * kUnit * i), kUnit, isIn[i], none).getResults();
+            LoadOp::create(e, words, add(e, at, mk::kWarpThreads * kUnit * i), kUnit, isIn[i], none)
+                .getResults();
       }
       auto store = [&](Value to) {
         for (int64_t i = 0; i != inBatch; ++i)
-          StoreOp::create(e, values[i], add(e, to, 32 * kUnit * i), kUnit, isIn[i]);
+          StoreOp::create(e, values[i], add(e, to, mk::kWarpThreads * kUnit * i), kUnit, isIn[i]);
       };
       store(target);
       for (Value distance : others)
@@ -245,7 +246,7 @@ static SmallVector<Value> copyRuns(CopyRunsOp op, Emitter &e) {
   auto inPieces = [&] {
     if (!op.getSlots())
       return op.getAdd() ? copyByThreads(e, op, runs) : copyByLanes(e, op, runs);
-    ifThen(e, ult(e, op.getThread(), 32), [&] { copyByEngine(e, op, runs, places); });
+    ifThen(e, ult(e, op.getThread(), mk::kWarpThreads), [&] { copyByEngine(e, op, runs, places); });
   };
   ifThenElse(e, op.getAligned(), inPieces, [&] { copyByThreads(e, op, runs); });
   return llvm::map_to_vector(places, [&](Value place) { return read(e, place, e.i32); });

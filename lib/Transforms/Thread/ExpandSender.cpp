@@ -41,7 +41,7 @@ static void writePost(PostTileOp op, Emitter &e) {
 }
 
 static void postTile(PostTileOp op, Emitter &e) {
-  ifThen(e, ult(e, op.getThread(), 32), [&] {
+  ifThen(e, ult(e, op.getThread(), mk::kWarpThreads), [&] {
     ifThen(e, eq(e, op.getThread(), 0), [&] { writePost(op, e); });
     SyncWarpOp::create(e);
     ArriveOp::create(e, e.c32(op.getBarrier()), kPostCallers);
@@ -138,7 +138,7 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
 }
 
 static void servePosts(ServePostsOp op, Emitter &e) {
-  Value lane = and_(e, ThreadIdOp::create(e), 31);
+  Value lane = laneOf(e, ThreadIdOp::create(e));
   Value more = variable(e, e.i32, e.c32(1)), last = variable(e, e.i32, e.c32(0));
   write(e, last, readTime(e));
   whileTrue(

@@ -158,7 +158,7 @@ static SmallVector<Value> awaitPeer(AwaitPeerOp op, Emitter &e) {
   auto wait = [&]() -> SmallVector<Value> {
     // What is sent then would stand in front of this rank's own word to the peer, who may wait for
     // it with nothing else to do.
-    if (op.getNet())
+    if (op.getSends())
       awaitRank(op, e, ownRank(e), SpanAttr());
     awaitRank(op, e, peer, op.getSpanAttr());
     return {isKept ? or_(e, seen, bit) : seen};

@@ -115,8 +115,8 @@ private:
 } // namespace
 
 void Staging::enter() {
-  Value thread = ThreadIdOp::create(e, /*pinned=*/true), warp = shr(e, thread, 5);
-  lane = and_(e, thread, 31), group = sub(e, shr(e, thread, 7), 1);
+  Value thread = ThreadIdOp::create(e, /*pinned=*/true), warp = warpOf(e, thread);
+  lane = laneOf(e, thread), group = sub(e, warpgroupOf(e, thread), 1);
   base = e.shared(op.getStaging());
   base = add(e, base, mul(e, group, op.getBuffers() * bufferBytes));
   sender = eq(e, and_(e, thread, mk::kWarpgroupThreads - 1), 0),
@@ -206,7 +206,7 @@ void Staging::leave(Value part) {
     CommitGroupOp::create(e);
     IRMapping map;
     // Read anew: for what is rare nothing is kept.
-    Value again = sub(e, shr(e, ThreadIdOp::create(e), 7), 1);
+    Value again = sub(e, warpgroupOf(e, ThreadIdOp::create(e)), 1);
     Value rowOfTile = groupRows ? add(e, row, mul(e, again, groupRows)) : row;
     map.map(op.getOtherwise().getArguments(), ArrayRef<Value>{source, rowOfTile, column});
     for (Operation &inner : op.getOtherwise().front())

@@ -188,3 +188,13 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{copies 24 bytes; the copy engine takes multiples of 16}}
   mk_thread.store_bulk %s to %g, %24
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{is in front of what is sent, in a kernel without `net`, where nothing is: leave `sends` out, or add `net`}}
+  %k = mk_thread.await_peer %g of 8 in 72 sends, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
+}

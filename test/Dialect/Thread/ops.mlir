@@ -327,8 +327,8 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
       span(<what = 4097, track = 1>)
   // CHECK: mk_thread.await_peer %[[G]] of 8 in 72, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>){{$}}
   %k = mk_thread.await_peer %g of 8 in 72, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
-  // CHECK: mk_thread.await_peer %[[G]] of 8 in 72 net, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>) span(<what = 4097, track = 1>)
-  %l = mk_thread.await_peer %g of 8 in 72 net, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
+  // CHECK: mk_thread.await_peer %[[G]] of 8 in 72 net sends, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  %l = mk_thread.await_peer %g of 8 in 72 net sends, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
       span(<what = 4097, track = 1>)
   // CHECK: mk_thread.notify_peers 8 in 72{{$}}
   mk_thread.notify_peers 8 in 72

@@ -50,7 +50,7 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK-NOT: arith.shli %c1_i32
   %more = mk_thread.await_peer %n of 64 in 72, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
   // CHECK: mk_thread.wait_word sys
-  // Across a network for this rank's own word first.
+  // In front of what is sent across a network for this rank's own word first.
   // CHECK: mk_thread.param 124
   // CHECK: arith.cmpi ne
   // CHECK: %[[ME32:.*]] = mk_thread.param 124
@@ -60,7 +60,7 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK-NEXT: %[[AT:.*]] = arith.addi %{{.*}}, %[[OWN]]
   // CHECK: mk_thread.wait_word sys %[[AT]]
   // CHECK: mk_thread.wait_word sys
-  %over = mk_thread.await_peer %n of 64 in 72 net, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
+  %over = mk_thread.await_peer %n of 64 in 72 net sends, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
   // CHECK: scf.for %{{.*}} = %[[W]] to %c8_i32 step %c256_i32
   // CHECK: mk_thread.wait_word sys
   mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)

@@ -4,6 +4,7 @@
 
 #include "mkernel/Dialect/Thread/Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::mk_thread {
 
@@ -45,6 +46,15 @@ inline Value or_(Emitter &e, Value x, IntOperand y) { return fold<arith::OrIOp>(
 inline Value xor_(Emitter &e, Value x, IntOperand y) { return fold<arith::XOrIOp>(e, x, y); }
 inline Value minS(Emitter &e, Value x, IntOperand y) { return fold<arith::MinSIOp>(e, x, y); }
 inline Value maxS(Emitter &e, Value x, IntOperand y) { return fold<arith::MaxSIOp>(e, x, y); }
+
+/// Of a thread's number: its place in its warp, and the numbers of that and of its warpgroup.
+inline Value laneOf(Emitter &e, Value thread) { return and_(e, thread, mk::kWarpThreads - 1); }
+inline Value warpOf(Emitter &e, Value thread) {
+  return shr(e, thread, llvm::Log2_64(mk::kWarpThreads));
+}
+inline Value warpgroupOf(Emitter &e, Value thread) {
+  return shr(e, thread, llvm::Log2_64(mk::kWarpgroupThreads));
+}
 
 inline Value cmp(Emitter &e, arith::CmpIPredicate p, Value x, IntOperand operand) {
   Value y = operand.get(e, x.getType());
