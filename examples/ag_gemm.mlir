@@ -3,7 +3,7 @@
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push): all CTAs do so beside
-// the products, a piece each, or a whole block across a network; or, in one node, copy engines push them (@copy). Meanwhile @gemm starts on the own rows and
+// the products, a piece each, and one of them sends whole blocks across a network; or, in one node, copy engines push them (@copy). Meanwhile @gemm starts on the own rows and
 // goes on with blocks of TM rows of other ranks in the order in which they come, a block of each rank in turn, those of
 // the node first, or, from copy engines, one rank after the other: as soon as a block is there, or its first columns.
 //

@@ -11,12 +11,20 @@ using namespace mlir::mk_sm;
 PutSlots mk_sm::getPutSlots(Operation *op) {
   while (!isa<mk::RoleOp, mk::PrepareOp>(op) && op->getParentOp())
     op = op->getParentOp();
-  mk::ThresholdsAttr thresholds = mk::getSm(op).getThresholds();
-  int64_t slots = thresholds.getPutSlots(), bytes = thresholds.getPutSlot();
-  // A ring has more use for room.
-  if (holds<CreateRingOp>(op))
+  return getPutSlots(mk::getSm(op), holds<CreateRingOp>(op));
+}
+
+PutSlots mk_sm::getPutSlots(mk::SmAttr sm, bool besideRings) {
+  int64_t slots = sm.getThresholds().getPutSlots(), bytes = sm.getThresholds().getPutSlot();
+  if (besideRings)
     return {std::max<int64_t>(slots / 2, 2), bytes / 2};
   return {slots, bytes};
+}
+
+int64_t mk_sm::getPartsBytes(Operation *scope) {
+  int64_t parts = 0;
+  scope->walk([&](SwapPartsOp swap) { parts = std::max(parts, swap.getBytes()); });
+  return parts;
 }
 
 /// What an op would exchange, if it could all at once.
@@ -119,9 +127,7 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
-    int64_t parts = 0;
-    owner->walk([&](SwapPartsOp swap) { parts = std::max(parts, swap.getBytes()); });
-    if (parts) {
+    if (int64_t parts = getPartsBytes(owner)) {
       pieces.push_back({"parts", 1, parts, chunk, /*ofRole=*/true});
       pieces.push_back({"swaps", 2, kBarrier, kBarrier});
     }

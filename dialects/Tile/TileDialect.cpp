@@ -1,6 +1,5 @@
 //===- TileDialect.cpp - Registration of the tile dialect -----------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
@@ -22,10 +21,10 @@ struct MkInlinerInterface : DialectInlinerInterface {
 
 LogicalResult MkDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
                                                   NamedAttribute attribute) {
-  if (attribute.getName() != kReferenceDim || !isa<FunctionOpInterface>(op))
+  if (attribute.getName() != kReferenceDim)
     return op->emitError() << "has the attribute '" << attribute.getName().getValue()
-                           << "' on argument " << argument << ": only functions have one, '"
-                           << kReferenceDim << "', the name of a dimension";
+                           << "' on argument " << argument << ": there is only '" << kReferenceDim
+                           << "', the name of a dimension";
   if (!isa<StringAttr>(attribute.getValue()))
     return op->emitError() << "has " << attribute.getValue() << " as '" << kReferenceDim
                            << "' of argument " << argument

@@ -68,7 +68,9 @@
 // A rank raises `ready`[rank] at each peer once it takes writes of this launch (behind
 // mk.prepare, or at once), and `done`[rank] when all its CTAs have ended with nothing in
 // flight. A CTA waits for the peer's `ready` before it touches that peer, and
-// the CTA that finishes last for the `done` of all peers.
+// the CTA that finishes last for the `done` of all peers. On meshes with net axes it then raises
+// its own element of the same array: its commands to all peers are in the ring. Who puts waits for
+// the own `ready`, so that nothing it sends stands in front of these.
 //
 // Roles of copy engines (`engines` in the metadata) are functions of the payload, mk_role_<i>, like those of the
 // host target. The runtime calls them when arguments are bound or attached, and takes down their puts; nothing is

@@ -8,7 +8,7 @@ namespace mlir::mk {
 
 /// The class of a pass without options, made from what TableGen has of it and from a function of
 /// the op that it runs on, or of each op of a kind in there, which may fail. A second parameter is
-/// an analysis of that op, which the analysis manager has. An explicit instantiation defines
+/// an analysis of an op in there, which the analysis manager has. An explicit instantiation defines
 /// `create...Pass`, behind the pass's GEN_PASS_DEF.
 template <template <typename> typename BaseT, auto run>
 struct FunctionPass : BaseT<FunctionPass<BaseT, run>> {

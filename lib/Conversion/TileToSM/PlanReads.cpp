@@ -62,17 +62,23 @@ static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t byte
 }
 
 /// Whether rings have room where so many slots of the one of this number are in use at once, and
-/// two of others, beside the least staging area and what is exchanged.
+/// all have those that hide a copy's time, beside the least staging area and all that the role may
+/// have besides (getSharedRoom).
 static bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr sm) {
-  int64_t bytes = 0;
-  for (auto [i, tiles] : llvm::enumerate(plan.rings))
-    bytes +=
-        (i == number ? std::max<size_t>(slots, 2) : 2) *
-        RingType::get(sm.getContext(), ShapedType::kDynamic, tiles).getSlotBytes(sm.getChunk());
+  int64_t bytes = sm.getSwizzleRows() * sm.getChunk() + kReservedShared;
+  for (auto [i, tiles] : llvm::enumerate(plan.rings)) {
+    auto ring = RingType::get(sm.getContext(), ShapedType::kDynamic, tiles);
+    bytes += std::max<int64_t>(sm.getThresholds().getBusySlots(), i == number ? slots : 2) *
+             ring.getSlotBytes(sm.getChunk());
+  }
   int64_t staging =
       kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
-  int64_t others = staging + getExchangeLimit(sm, /*besideRings=*/true) + kReservedShared;
-  return bytes + others <= sm.getShared();
+  bytes += staging + getExchangeLimit(sm, /*besideRings=*/true) + getPartsBytes(plan.op);
+  if (holds<PutOp>(plan.op)) {
+    PutSlots puts = getPutSlots(sm, /*besideRings=*/true);
+    bytes += puts.count * puts.bytes;
+  }
+  return bytes <= sm.getShared();
 }
 
 void mk_sm::planRead(RolePlan &plan, LoadOp load, ArrayRef<LoadOp> staged) {

@@ -148,22 +148,26 @@ template <typename OpT> static void awaitRank(OpT op, Emitter &e, Value rank, Sp
 }
 
 static SmallVector<Value> awaitPeer(AwaitPeerOp op, Emitter &e) {
-  Value peer = op.getPeer(), seen = op.getSeen();
-  Value waits = ne(e, peer, ownRank(e)), bit;
+  Value seen = op.getSeen(), isOther = ne(e, op.getPeer(), ownRank(e));
   bool isKept = op.getRanks() <= 32;
-  if (isKept) {
-    bit = shl(e, e.c32(1), resize(e, peer, e.i32));
-    waits = and_(e, waits, eq(e, and_(e, seen, bit), 0));
-  }
-  auto wait = [&]() -> SmallVector<Value> {
-    // What is sent then would stand in front of this rank's own word to the peer, who may wait for
-    // it with nothing else to do.
-    if (op.getSends())
-      awaitRank(op, e, ownRank(e), SpanAttr());
-    awaitRank(op, e, peer, op.getSpanAttr());
-    return {isKept ? or_(e, seen, bit) : seen};
+  auto await = [&](Value rank) {
+    Value waits = isOther, bit;
+    if (isKept) {
+      bit = shl(e, e.c32(1), resize(e, rank, e.i32));
+      waits = and_(e, waits, eq(e, and_(e, seen, bit), 0));
+    }
+    auto wait = [&]() -> SmallVector<Value> {
+      awaitRank(op, e, rank, op.getSpanAttr());
+      return {isKept ? or_(e, seen, bit) : seen};
+    };
+    seen = choose(e, waits, wait, [&]() -> SmallVector<Value> { return {seen}; }).front();
   };
-  return choose(e, waits, wait, [&]() -> SmallVector<Value> { return {seen}; });
+  // What is sent would stand in front of this rank's own words to its peers, who may wait for them
+  // with nothing else to do.
+  if (op.getSends())
+    await(ownRank(e));
+  await(op.getPeer());
+  return {seen};
 }
 
 static void awaitPeers(AwaitPeersOp op, Emitter &e) {

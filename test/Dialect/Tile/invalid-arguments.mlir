@@ -5,5 +5,5 @@ func.func private @number(%a: tensor<?xf64>, %n: index {mk.dim = 3})
 
 // -----
 
-// expected-error @+1 {{has the attribute 'mk.dims' on argument 0: only functions have one, 'mk.dim', the name of a dimension}}
+// expected-error @+1 {{has the attribute 'mk.dims' on argument 0: there is only 'mk.dim', the name of a dimension}}
 func.func private @other(%n: index {mk.dims = "N"})

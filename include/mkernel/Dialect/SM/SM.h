@@ -105,6 +105,10 @@ struct PutSlots {
 };
 /// Those of the role that op is, or is in.
 PutSlots getPutSlots(Operation *op);
+/// Those of any role. A ring has more use for room.
+PutSlots getPutSlots(mk::SmAttr sm, bool besideRings);
+/// What CTAs of a role exchange of an item that they share, at most.
+int64_t getPartsBytes(Operation *scope);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
 /// What those of any role may exchange at once. A ring has more use for room.
