@@ -137,7 +137,7 @@ void PartitionBuilder::unpackAll(ValueRange to, ValueRange words) {
 void PartitionBuilder::readThread() {
   thread = mk_thread::ThreadIdOp::create(*this);
   cta = mk_thread::CtaIdOp::create(*this);
-  lane = and_(*this, thread, kWarpThreads - 1);
+  lane = laneOf(*this, thread);
   warp = uniform(*this, warpOf(*this, thread));
   group = sub(*this, shr(*this, warp, 2), 1);
 }
@@ -150,7 +150,7 @@ void PartitionBuilder::readEpoch() {
 Value PartitionBuilder::readThreadInPartition() {
   Value number = mk_thread::ThreadIdOp::create(*this);
   if (isOneWarp())
-    return and_(*this, number, kWarpThreads - 1);
+    return laneOf(*this, number);
   return partition.getTeams() > 1 ? and_(*this, number, partition.getNumThreads() - 1)
                                   : sub(*this, number, kWarpgroupThreads);
 }

@@ -55,7 +55,7 @@ struct ConvertSMToThreadPass : mk::impl::ConvertSMToThreadPassBase<ConvertSMToTh
   using ConvertSMToThreadPassBase::ConvertSMToThreadPassBase;
 
   LogicalResult convert(KernelOp kernel) {
-    if (failed(verifyMeshIsBound(kernel)) || failed(mk_sm::verifyPhase(kernel, mk_sm::Phase::Placed)))
+    if (failed(verifyMeshIsBound(kernel)) || failed(mk_sm::verifyPlaced(kernel)))
       return failure();
     FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
     if (failed(ctas))

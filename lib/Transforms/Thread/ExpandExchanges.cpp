@@ -144,7 +144,7 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
       }
   // Nothing written is handed over (see mk-thread-expand-channels).
   SyncWarpOp::create(e);
-  Value lane = and_(e, op.getThread(), 31);
+  Value lane = laneOf(e, op.getThread());
   ifThen(e, ult(e, lane, ctas),
          [&] { BarrierArriveOp::create(e, read, /*cta=*/lane, /*bytes=*/Value()); });
   return results;

@@ -61,6 +61,17 @@ mk_thread.kernel @waits threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.wait_word sys %[[AT]]
   // CHECK: mk_thread.wait_word sys
   %over = mk_thread.await_peer %n of 64 in 72 net sends, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
+  // With so many ranks once, whoever was waited for before.
+  // CHECK: %[[OWNBIT:.*]] = arith.shli %c1_i32, %{{.*}} : i32
+  // CHECK: arith.andi %{{.*}}, %[[OWNBIT]]
+  // CHECK: %[[TOLD:.*]] = scf.if
+  // CHECK: mk_thread.wait_word sys
+  // CHECK: arith.ori %{{.*}}, %[[OWNBIT]]
+  // CHECK: %[[THEIRS:.*]] = arith.shli %c1_i32
+  // CHECK: arith.andi %[[TOLD]], %[[THEIRS]]
+  // CHECK: mk_thread.wait_word sys
+  // CHECK: arith.ori %[[TOLD]], %[[THEIRS]]
+  %sent = mk_thread.await_peer %n of 8 in 72 net sends, %w seen(%known) report(<kind = 4, role = 0, number = 0>)
   // CHECK: scf.for %{{.*}} = %[[W]] to %c8_i32 step %c256_i32
   // CHECK: mk_thread.wait_word sys
   mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
