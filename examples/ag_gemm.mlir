@@ -9,9 +9,10 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
 // together; SCHEDULE, 1 where CTAs draw them, 0 where they are dealt out; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
-// node and where tiles are no more than four for each CTA; ENGINES, for more than how many tiles of each CTA copy engines push rows inside a node
-// (0: never). They leave memory and links of each SM to the products, but take some microseconds for each copy: they get
-// several blocks at once, CHUNK KiB or more.
+// node and where tiles are no more than four for each CTA; ENGINES, for more than how many columns of K of a CTA's tiles,
+// times the other ranks of the node, copy engines push rows there (0: never; 1: always where own columns are 1536 or more).
+// They leave memory and links of each SM to the products, but each copy takes them 5 us besides its bytes: they get
+// as many blocks at once as a wave of tiles takes, CHUNK KiB or more.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -37,7 +38,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 16
   %most = mk.param "PIECE" = 16 least 1
   %want_slab = mk.param "SLAB" = 2048
-  %engines_from = mk.param "ENGINES" = 4
+  %engines_from = mk.param "ENGINES" = 40960
   %least_chunk = mk.param "CHUNK" = 4096
   mk.param "SCHEDULE" = 1
   %0 = arith.constant 0.0 : f32
@@ -59,13 +60,18 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %all_rows = arith.muli %world, %blocks : index
   %tiles = arith.muli %all_rows, %whole_tiles : index
 
-  // Who pushes inside a node. The copy engines take whole blocks at a time, where products take longer than the rows of all
-  // others do to come; a CTA even parts of a shard, but PIECE rows at most.
+  // Who pushes inside a node. The copy engines take whole blocks at a time, where own columns are so many that products take
+  // about as long as the rows of all others do to come, and where there is much to do and to push; a CTA even parts of a
+  // shard, but PIECE rows at most.
+  %gpus_less = arith.subi %gpus, %c1 : index
+  %near = arith.maxui %gpus_less, %c1 : index       // other ranks of the node
   %engines_may = arith.cmpi ne, %engines_from, %c0 : index
+  %work = arith.muli %tiles, %K : index
+  %work_and_rows = arith.muli %work, %near : index
   %no_more = arith.muli %ctas, %engines_from : index
-  %enough = arith.cmpi ugt, %tiles, %no_more : index
-  %c2560 = arith.constant 2560 : index
-  %many_columns = arith.cmpi uge, %whole, %c2560 : index
+  %enough = arith.cmpi ugt, %work_and_rows, %no_more : index
+  %c1536 = arith.constant 1536 : index
+  %many_columns = arith.cmpi uge, %whole, %c1536 : index
   %long = arith.andi %enough, %many_columns : i1
   %engines_here = arith.andi %engines_may, %long : i1
   %by_engines = arith.andi %engines_here, %one_node : i1
@@ -75,17 +81,22 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %piece = arith.select %by_engines, %tm, %few_rows : index
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
-  // Blocks that are one arrival: a CTA's pieces of each block, or what engines copy at once, a quarter of a shard at most.
+  // Blocks that are one arrival: a CTA's pieces of each block, or what engines copy at once: as many blocks of a rank as one
+  // wave of tiles takes, which begin together, but CHUNK KiB at least, of a quarter of a shard.
   %c512 = arith.constant 512 : index
   %row_elements = arith.muli %tm, %K : index
   %block_kib = arith.divui %row_elements, %c512 : index
   %some_kib = arith.maxui %block_kib, %c1 : index
-  %wanted_blocks = arith.ceildivui %least_chunk, %some_kib : index
+  %least_blocks = arith.ceildivui %least_chunk, %some_kib : index
   %c4 = arith.constant 4 : index
-  %quarter_ = arith.ceildivui %blocks, %c4 : index
-  %quarter = arith.maxui %quarter_, %c1 : index
-  %most_blocks = arith.minui %wanted_blocks, %quarter : index
-  %per = arith.select %by_engines, %most_blocks, %c1 : index
+  %quarter = arith.ceildivui %blocks, %c4 : index
+  %few_blocks = arith.minui %least_blocks, %quarter : index
+  %some_tiles = arith.maxui %whole_tiles, %c1 : index
+  %of_wave = arith.ceildivui %ctas, %some_tiles : index
+  %wave = arith.minui %of_wave, %blocks : index
+  %wave_or_few = arith.maxui %wave, %few_blocks : index
+  %engine_blocks = arith.maxui %wave_or_few, %c1 : index
+  %per = arith.select %by_engines, %engine_blocks, %c1 : index
   %chunk_rows = arith.muli %per, %tm : index
   %chunks = arith.ceildivui %blocks, %per : index
 
@@ -109,9 +120,6 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   // Blocks are pushed in groups, each as many as one wave of tiles takes of a rank: the first slabs of all blocks of a
   // group, then the second ones.
-  %gpus_less = arith.subi %gpus, %c1 : index
-  %near = arith.maxui %gpus_less, %c1 : index       // other ranks of the node
-  %some_tiles = arith.maxui %whole_tiles, %c1 : index
   %in_wave_ = arith.muli %some_tiles, %near : index
   %in_wave = arith.ceildivui %ctas, %in_wave_ : index
   %many = arith.maxui %blocks, %c1 : index

@@ -17,11 +17,13 @@
 // CTAs of their own (@publish) add the nodes' sums and go on as above; the last quarter is done by all that are
 // done with products.
 //
-// In each group of RASTER blocks the tiles of other GPUs come first and never wait. Then come the own ones.
+// Tiles of other GPUs never wait. The own ones of a block of TM rows come LAG blocks behind those, so that results are sent
+// while there are products.
 //
-// Parameters: TM, TN, TK, the extents of a tile (TN divides 256 and is at least 16); RASTER, how many rows of tiles are
-// walked together; NR and NC, the rows and columns that are normalised at once; NT, of how many column tiles sums of
-// squares are read at once; TR, how many rows of a tile @publish adds up at once; PUBLISH, how many CTAs it has.
+// Parameters: TM, TN, TK, the extents of a tile (TN divides 256 and is at least 16); RASTER, how many rows of tiles, of one
+// GPU each, are walked together; LAG, by how many blocks the own tiles trail (more than there are makes them last); NR and
+// NC, the rows and columns that are normalised at once; NT, of how many column tiles sums of squares are read at once; TR,
+// how many rows of a tile @publish adds up at once; PUBLISH, how many CTAs it has.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -68,6 +70,7 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %nc = mk.param "NC" = 1024
   %nt = mk.param "NT" = 32
   mk.param "RASTER" = 8
+  %any_lag = mk.param "LAG" = 1000000
   mk.param "PUBLISH" = 2
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -85,6 +88,7 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %gpus = mk.size gpu
   %others = arith.subi %gpus, %c1 : index           // in the node
   %blocks = arith.ceildivui %M, %tm : index
+  %lag = arith.minsi %any_lag, %blocks : index
   %column_tiles = arith.ceildivui %N, %tn : index
   %turns = arith.ceildivui %column_tiles, %gpus : index  // column tiles of a GPU, at most
   %mine_ = arith.subi %column_tiles, %my_gpu : index
@@ -116,10 +120,14 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %whole = mk.signals(%blocks) arrivals(%column_tiles) : !whole
 
   mk.role @gemm ctas(rest) {
-    %all_turns = arith.muli %turns, %gpus : index
-    mk.foreach (%i, %q) in (%blocks, %all_turns) schedule(ticket) order(raster = RASTER) {
-      %owner, %turn, %n = func.call @column(%q, %my_gpu, %gpus, %turns)
-          : (index, index, index, index) -> (index, index, index)
+    %all_rows = arith.muli %blocks, %gpus : index
+    %sent_rows = arith.muli %blocks, %others : index
+    mk.foreach (%q, %turn) in (%all_rows, %turns)
+        schedule(ticket) order(raster = RASTER, own = last) own(%sent_rows, %blocks) {
+      %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
+      %owner = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
+      %before = arith.muli %turn, %gpus : index
+      %n = arith.addi %before, %owner : index
       %some = arith.cmpi slt, %n, %column_tiles : index
       scf.if %some {
         %row = arith.muli %i, %tm : index
@@ -293,25 +301,44 @@ func.func private @publish(%sum: !slots, %r: !stream, %y: !shared, %square: !squ
   return
 }
 
-// The %q-th column tile of a block for GPU %own of %gpus: whose it is, which one of its owner's, which one of all. Those of
-// other GPUs come first, in turn, the next GPU's before; then the own ones.
-func.func private @column(%q: index, %own: index, %gpus: index, %turns: index) -> (index, index, index) {
+// Row %q of tiles, of %blocks blocks for each of %gpus GPUs: its block, and how far its GPU is behind the own one, less
+// one. Those for other GPUs come block by block, each own one %lag blocks behind, or when there are no others left.
+func.func private @row(%q: index, %blocks: index, %gpus: index, %lag: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %others = arith.subi %gpus, %c1 : index
+  %head = arith.muli %lag, %others : index          // rows before the first own one
+  %rounds = arith.subi %blocks, %lag : index        // of a block for each other GPU and one of its own
+  %past_ = arith.subi %q, %head : index
+  %past = arith.maxsi %past_, %c0 : index
+  %round_ = arith.divui %past, %gpus : index
+  %round = arith.minsi %round_, %rounds : index     // as many own rows were in rounds
+  %done = arith.muli %round, %gpus : index
+  %in_round = arith.subi %past, %done : index
+
+  %tail = arith.muli %rounds, %gpus : index
+  %in_tail = arith.cmpi sge, %past_, %tail : index
+  %ends_round = arith.cmpi eq, %in_round, %others : index
+  %own = arith.ori %in_tail, %ends_round : i1
+  %behind = arith.select %in_tail, %in_round, %c0 : index
+  %own_block = arith.addi %round, %behind : index
+
+  %sent = arith.subi %q, %round : index             // rows for others before this one
   %some = arith.maxsi %others, %c1 : index
-  %sent = arith.muli %others, %turns : index
-  %is_own = arith.cmpi sge, %q, %sent : index
-  %own_turn = arith.subi %q, %sent : index
-  %other_turn = arith.divui %q, %some : index
-  %p = arith.remui %q, %some : index
-  %place = arith.select %is_own, %others, %p : index
-  %turn = arith.select %is_own, %own_turn, %other_turn : index
+  %other_block = arith.divui %sent, %some : index
+  %p = arith.remui %sent, %some : index
+  %block = arith.select %own, %own_block, %other_block : index
+  %place = arith.select %own, %others, %p : index
+  return %block, %place : index, index
+}
+
+// The %j-th place behind %own of %n, which comes last itself.
+func.func private @behind(%own: index, %j: index, %n: index) -> index {
+  %c1 = arith.constant 1 : index
   %next = arith.addi %own, %c1 : index
-  %behind = arith.addi %next, %place : index
-  %owner = arith.remui %behind, %gpus : index
-  %before = arith.muli %turn, %gpus : index
-  %n = arith.addi %before, %owner : index
-  return %owner, %turn, %n : index, index, index
+  %place = arith.addi %next, %j : index
+  %result = arith.remui %place, %n : index
+  return %result : index
 }
 
 // Where %of stands in a list of all but %without.

@@ -50,6 +50,11 @@ class Problem:
         """Where a rival leaves its results."""
         return getattr(contestant, "outputs", None) or self.outputs()
 
+    def factors(self, name):
+        """What each column of an output was multiplied with last, if with anything; errors
+        of what stands before grow with it."""
+        return None
+
     def check(self, contestant):
         """Runs it once on poisoned outputs; {"max", "rel_l2", "passed", ...}, the
         worst of all outputs, which `outputs` has one by one."""
@@ -69,7 +74,7 @@ class Problem:
         outputs = self.rival_outputs(contestant) or outputs
         reference = self.compute_reference()
         each = {name: device.compare(tensor, reference[name], self.rounding_in,
-                                     self.terms(name))
+                                     self.terms(name), self.factors(name))
                 for name, tensor in outputs.items() if name in reference}
         worst = max(each.values(), key=severity)
         return {**worst, "passed": all(e["passed"] for e in each.values()),

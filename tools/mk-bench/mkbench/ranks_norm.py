@@ -37,6 +37,9 @@ class RanksGemmNorm(RanksGemm):
                 known["c"], self.r, self.w, self.eps)
         return known
 
+    def factors(self, name):
+        return self.w if name == "out" else None
+
     # Rivals -------------------------------------------------------------------
 
     def finish(self, contestant, total):

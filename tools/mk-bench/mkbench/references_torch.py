@@ -10,10 +10,11 @@ def _number(value):
 class TorchReferences:
     """Of a device that has `torch`, `where`, `type()` and `integers()`."""
 
-    def compare(self, out, reference, rounding_in, terms):
+    def compare(self, out, reference, rounding_in, terms, factors=None):
         """Errors of `out` against a reference in double precision, and whether
         they are as small as docs/running.md asks for; an element's slack goes
-        with the values of its own row, if these are larger than most."""
+        with the values of its own row, if these are larger than most, and with
+        its column's of `factors`, by which results have been multiplied last."""
         torch = self.torch
         if not out.is_floating_point():
             wrong = int((out != reference).sum())
@@ -31,6 +32,8 @@ class TorchReferences:
         step = max(1, (1 << 26) // max(1, rows.shape[-1]))
         rms = float(rows.square().mean().sqrt()) if rows.numel() else 0.0
         slack = 4 * (rounding_in + sums)
+        if factors is not None:
+            slack = slack * factors.double().abs().clamp_min(1)
         for i in range(0, rows.shape[0], step):
             r = rows[i:i + step].double()
             e = (values[i:i + step].double() - r).abs()
