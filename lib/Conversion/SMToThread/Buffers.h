@@ -19,6 +19,20 @@ struct Buffer {
   Value away, rows;
 };
 
+/// What formulas compute with in a thread's code (mkernel/Analysis/Edges.h,
+/// mkernel/Support/RowMajor.h).
+struct ThreadMath {
+  Emitter &e;
+
+  Value min(Value a, Value b) { return minS(e, a, b); }
+  Value add(Value a, Value b) { return mk_thread::add(e, a, b); }
+  Value sub(Value a, Value b) { return mk_thread::sub(e, a, b); }
+  Value mul(Value a, Value b) { return mk_thread::mul(e, a, b); }
+  Value div(Value a, Value b) { return divU(e, a, b); }
+  Value rem(Value a, Value b) { return remU(e, a, b); }
+  Value constant(int64_t number) { return e.c64(number); }
+};
+
 /// As `op` names it.
 Buffer getBuffer(PartitionBuilder &p, Operation *op, Value memref);
 

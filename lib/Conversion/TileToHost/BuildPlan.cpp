@@ -11,6 +11,7 @@
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -142,14 +143,14 @@ Value PlanBuilder::localExtent(unsigned i, unsigned d) {
   if (split.empty() || dependsOnRankDim(kernel, kernel.getArgShape(i).getResult(d)))
     return extent;
   auto axes = cast<ArrayAttr>(split[d]);
+  auto axisOf = [&](Attribute name) { return mesh.findAxis(cast<StringAttr>(name).getValue()); };
   int64_t shards = 1;
-  Value shard = lowering.index(0);
-  for (Attribute name : axes) {
-    unsigned axis = mesh.findAxis(cast<StringAttr>(name).getValue());
-    shards *= lowering.getAxisSize(axis);
-    shard = lowering.add(lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
-                         lowering.getCoord(axis));
-  }
+  for (Attribute name : axes)
+    shards *= lowering.getAxisSize(axisOf(name));
+  Value shard = mkernel::numberRowMajor<Value>(
+      static_cast<IndexMath &>(lowering), axes.size(),
+      [&](unsigned at) { return lowering.index(lowering.getAxisSize(axisOf(axes[at]))); },
+      [&](unsigned at) { return lowering.getCoord(axisOf(axes[at])); });
   Value chunk =
       arith::CeilDivSIOp::create(lowering.b, lowering.loc, extent, lowering.index(shards));
   return lowering.clamp(lowering.sub(extent, lowering.mul(shard, chunk)), chunk);
