@@ -10,16 +10,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// Whether each step of a loop of products loads from memory, or one that fills slots copies by
-/// threads. What addresses are computed from is read once then, in front of the loop; elsewhere a
-/// register costs more than reading it again.
-static bool loadsBesideProducts(scf::ForOp op) {
-  bool copies = llvm::any_of(op.getOps<CopyOp>(), [](CopyOp copy) { return copy.isByElements(); });
-  return copies || (!op.getOps<MmaOp>().empty() &&
-                    (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty() ||
-                     !op.getOps<LoadAgreedOp>().empty()));
-}
-
 Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
   Buffer result;
   result.type = cast<MemRefType>(memref.getType());
@@ -27,7 +17,7 @@ Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
     result.arg = arg.getArgNumber() - p.info.getKernel().getNumDims();
     for (auto loop = op->getParentOfType<scf::ForOp>(); loop && !result.hoisted;
          loop = loop->getParentOfType<scf::ForOp>())
-      result.hoisted = loadsBesideProducts(loop);
+      result.hoisted = !loop.getOps<KeepWordsOp>().empty();
     return result;
   }
   // Kernels have no other buffers than arguments and these.

@@ -12,7 +12,8 @@ struct Buffer {
   int64_t arg = -1; // or, if it is none of the arguments:
   Value condition;
   std::shared_ptr<Buffer> whenTrue, whenFalse;
-  /// Its words are read in front of the loop that names it; else where they are asked for.
+  /// Its words are read in front of the loop that names it (`mk_sm.keep_words`); else where they
+  /// are asked for.
   bool hoisted = false;
   /// At another rank: how much further on it lies there, and its extent of
   /// dimension 0.
