@@ -266,4 +266,29 @@ def MkSM_SignalAllOp : MkSM_Op<"signal_all", [SingleBlock, NoTerminator, Recursi
   let hasVerifier = 1;
 }
 
+def MkSM_WaitAllOp : MkSM_Op<"wait_all", [
+    MkSM_InConsumer, SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "waits of a loop, side by side";
+  let description = [{
+    Holds one `scf.for` that carries nothing and whose iterations only wait, each for another signal or count. The threads of the
+    consumer share the iterations, and then meet: it takes as long as the longest wait, not as all together. Where times
+    are recorded there is none: a track has room for one wait at a time.
+
+    ```mlir
+    mk_sm.wait_all {
+      scf.for %i = %c0 to %count step %c1 {
+        mk.wait %ready[%i] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+      }
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Why waits of a loop cannot be side by side; empty if they can.
+    static StringRef getObstacle(Operation *loop);
+  }];
+}
+
 #endif // MKERNEL_SM_CHANNEL_OPS

@@ -181,6 +181,23 @@ def MkSM_SyncWarpsOp : MkSM_EffectOp<"sync_warps", [ParentOneOf<["::mlir::mk::Ro
   let hasVerifier = 1;
 }
 
+def MkSM_KeepWordsOp : MkSM_EffectOp<"keep_words"> {
+  let summary = "keeps what addresses are computed from in registers during a loop";
+  let description = [{
+    Says of the `scf.for` that it stands in: addresses, extents and strides of buffers that its ops name, at any depth, are read
+    once, in front of it. Elsewhere they are read again wherever they are needed, which takes no registers.
+
+    ```mlir
+    scf.for %k = %c0 to %count step %c1 {
+      mk_sm.keep_words
+      %n = memref.load %list[%k] : memref<?xi32>
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 include "SMChannelOps.td"
 include "SMFragmentOps.td"
 include "SMItemOps.td"

@@ -232,6 +232,38 @@ LogicalResult SignalAllOp::verify() {
   return success();
 }
 
+StringRef WaitAllOp::getObstacle(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return "is no scf.for";
+  bool waits = false;
+  for (Operation &inner : loop.getBody()->without_terminator()) {
+    if (isa<mk::WaitOp>(inner))
+      waits = true;
+    else if (inner.getNumRegions() || !isMemoryEffectFree(&inner))
+      return "does more than to wait";
+  }
+  if (!waits)
+    return "waits for nothing";
+  if (loop.getNumResults())
+    return "carries values from one iteration to the next";
+  return {};
+}
+
+LogicalResult WaitAllOp::verify() {
+  Block &body = getBody().front();
+  if (!llvm::hasSingleElement(body))
+    return emitOpError() << "holds something else than one loop: move the rest out of it";
+  if (StringRef obstacle = getObstacle(&body.front()); !obstacle.empty())
+    return emitOpError() << "holds an op that " << obstacle << ": leave it as it is";
+  auto isRecorded = [](SharedMemoryOp memory) { return memory.getTracks() != 0; };
+  if (llvm::any_of((*this)->getParentOfType<mk::KernelOp>().getBody().getOps<SharedMemoryOp>(),
+                   isRecorded))
+    return emitOpError() << "stands in a kernel that records times, whose tracks have room for one "
+                            "wait at a time: leave the loop as it is";
+  return success();
+}
+
 LogicalResult SendOp::verify() {
   int64_t words = getMailbox().getType().getWords();
   if (static_cast<int64_t>(getValues().size()) != words)

@@ -191,6 +191,13 @@ static bool hasTurn(Operation *op) {
   return isa<scf::IfOp>(op->getParentOp()) && hasTurn(op->getParentOp());
 }
 
+LogicalResult KeepWordsOp::verify() {
+  if (!isa<scf::ForOp>((*this)->getParentOp()))
+    return emitOpError() << "stands in " << (*this)->getParentOp()->getName()
+                         << ", and is about a loop: put it into an scf.for";
+  return success();
+}
+
 LogicalResult TurnPassOp::verify() {
   if (failed(verifyTakesTurns(*this)))
     return failure();

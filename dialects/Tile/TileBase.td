@@ -49,6 +49,12 @@ def Mk_Dialect : Dialect {
   }];
 }
 
+/// Others may see what the op does, or wait for it: it is done once an item, in its place, by those
+/// who compute.
+def Mk_VisibleEffect : NativeOpTrait<"VisibleEffect"> {
+  let cppNamespace = "::mlir::mk";
+}
+
 class Mk_Op<string mnemonic, list<Trait> traits = []>
     : Op<Mk_Dialect, mnemonic, traits>;
 

@@ -12,7 +12,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Mk_CommOp<string mnemonic, list<Trait> traits = []>
     : Mk_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
 
-def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
+def Mk_PutOp : Mk_CommOp<"put", [Mk_VisibleEffect, AttrSizedOperandSegments]> {
   let summary = "copies a region to a peer, asynchronously";
   let description = [{
     Copies the region of `sizes` elements at `src_offsets` to `dst_offsets` of the
@@ -60,7 +60,7 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Mk_SignalOp : Mk_CommOp<"signal", [AttrSizedOperandSegments]> {
+def Mk_SignalOp : Mk_CommOp<"signal", [Mk_VisibleEffect, AttrSizedOperandSegments]> {
   let summary = "raises a signal";
   let description = [{
     Raises the signal of this rank, or of the one named by `on`, by `add` (one by
@@ -100,7 +100,7 @@ def Mk_WaitOp : Mk_CommOp<"wait"> {
   let hasVerifier = 1;
 }
 
-def Mk_FenceOp : Mk_CommOp<"fence"> {
+def Mk_FenceOp : Mk_CommOp<"fence", [Mk_VisibleEffect]> {
   let summary = "orders puts";
   let description = [{
     Every put of this CTA before the fence is complete before any put of it behind
@@ -114,7 +114,7 @@ def Mk_FenceOp : Mk_CommOp<"fence"> {
   let hasVerifier = 1;
 }
 
-def Mk_SettleOp : Mk_CommOp<"settle"> {
+def Mk_SettleOp : Mk_CommOp<"settle", [Mk_VisibleEffect]> {
   let summary = "waits until the sources of puts may be overwritten";
   let description = [{
     Waits for all earlier puts of this CTA. Says nothing about arrival at the peer.
@@ -128,7 +128,7 @@ def Mk_SettleOp : Mk_CommOp<"settle"> {
   let hasVerifier = 1;
 }
 
-def Mk_CountOp : Mk_CommOp<"count"> {
+def Mk_CountOp : Mk_CommOp<"count", [Mk_VisibleEffect]> {
   let summary = "adds to a counter and returns the value before";
   let description = [{
     Adds `amount` to the counter at `index`. Atomic on this rank; acquires and releases, so that the last arriver sees
@@ -146,7 +146,7 @@ def Mk_CountOp : Mk_CommOp<"count"> {
   let hasVerifier = 1;
 }
 
-def Mk_PushOp : Mk_CommOp<"push"> {
+def Mk_PushOp : Mk_CommOp<"push", [Mk_VisibleEffect]> {
   let summary = "appends a record to a queue";
   let description = [{
     The record has as many values as the queue's records have words. Releases; whoever

@@ -39,7 +39,7 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
+def Mk_StoreOp : Mk_Op<"store", [Mk_VisibleEffect, AttrSizedOperandSegments,
                                  DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile, here or at a peer, and may signal it";
   let description = [{

@@ -1,6 +1,7 @@
 //===- TileStructureOps.cpp - Meshes, roles and declarations --------------===//
 #include "TileDirectives.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
+#include "mkernel/Support/RowMajor.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -60,6 +61,11 @@ int64_t MeshOp::getStride(unsigned axis) {
   for (unsigned i = axis + 1; i < getNumAxes(); ++i)
     stride *= getAxis(i).getSize();
   return stride;
+}
+
+int64_t MeshOp::getCoordinate(int64_t rank, unsigned axis) {
+  return mkernel::findCoordinate<int64_t>(mkernel::PlainNumbers(), rank, getStride(axis),
+                                          getAxis(axis).getSize());
 }
 
 std::string MeshOp::describeAxes() {

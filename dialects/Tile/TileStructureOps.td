@@ -33,9 +33,7 @@ def Mk_MeshOp : Mk_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     /// How far apart ranks are that differ by one along an axis; all axes are bound.
     int64_t getStride(unsigned axis);
     /// Where a rank is along an axis; all axes are bound.
-    int64_t getCoordinate(int64_t rank, unsigned axis) {
-      return rank / getStride(axis) % getAxis(axis).getSize();
-    }
+    int64_t getCoordinate(int64_t rank, unsigned axis);
     /// Whether a network may be between two of them.
     bool hasNet();
     /// A net axis along which two ranks differ; empty if links lead there.

@@ -127,7 +127,8 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                                 int64_t sustained, int64_t memory, int64_t latency, int64_t launch,
                                 int64_t item, int64_t split, int64_t line, int64_t offLine,
                                 int64_t byThreads, int64_t beside, int64_t apart, int64_t uneven,
-                                int64_t packing, int64_t join, int64_t clock) {
+                                int64_t packing, int64_t join, int64_t clock, int64_t overlap,
+                                int64_t memoryOverlap) {
   if (std::min({latency, launch, item, split, packing, join}) < 0)
     return emit() << "rates with latency = " << latency << ", launch = " << launch
                   << ", item = " << item << ", split = " << split << ", packing = " << packing
@@ -142,6 +143,11 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
     if (percent < 100)
       return emit() << "rates with " << name << " = " << percent
                     << ": it says in percent how long things take that take longer, at least 100";
+  for (auto [name, exponent] : {std::pair<StringRef, int64_t>{"overlap", overlap},
+                                std::pair<StringRef, int64_t>{"memory_overlap", memoryOverlap}})
+    if (exponent < 1 || exponent > 64)
+      return emit() << "rates with " << name << " = " << exponent
+                    << ": it is the exponent of a sum of powers, from 1 to 64";
   if (line < 1 || !llvm::isPowerOf2_64(line))
     return emit() << "rates with line = " << line << ": it is a power of two";
   return verifyPositive(emit, "rates",
@@ -162,7 +168,9 @@ LogicalResult ThresholdsAttr::verify(
     int64_t busySlots, int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
     int64_t slicedParts, int64_t guardedElements, int64_t reduceChains, int64_t loadedElements,
     int64_t groupedElements, int64_t reloadedElements, int64_t exchangedElements,
-    int64_t postedRows, int64_t postedSpread) {
+    int64_t postedRows, int64_t postedSpread, int64_t partsTogether, int64_t itemSlices,
+    int64_t sliceRows, int64_t mailboxSlots, int64_t mergedSignals, int64_t notifiedPeers,
+    int64_t postedNap, int64_t postedShare, int64_t movedUnits, int64_t multicastUnits) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -177,8 +185,25 @@ LogicalResult ThresholdsAttr::verify(
                              {"guarded_elements", guardedElements},
                              {"reduce_chains", reduceChains},
                              {"reloaded_elements", reloadedElements},
-                             {"exchanged_elements", exchangedElements}})))
+                             {"exchanged_elements", exchangedElements},
+                             {"slice_rows", sliceRows}})))
     return failure();
+  // What is code for each, or held in registers, has an end; so has a pause (PTX ISA, "nanosleep").
+  std::tuple<StringRef, int64_t, int64_t, int64_t> ranges[] = {
+      {"parts_together", partsTogether, 1, 16}, {"mailbox_slots", mailboxSlots, 2, 64},
+      {"merged_signals", mergedSignals, 1, 64}, {"notified_peers", notifiedPeers, 0, 64},
+      {"posted_nap", postedNap, 0, 1'000'000},  {"posted_share", postedShare, 1, 100}};
+  for (auto [name, number, least, most] : ranges)
+    if (number < least || number > most)
+      return emit() << "thresholds with " << name << " = " << number << ": it is a number from "
+                    << least << " to " << most;
+  std::tuple<StringRef, int64_t, int64_t> powers[] = {{"item_slices", itemSlices, 64},
+                                                      {"moved_units", movedUnits, 32},
+                                                      {"multicast_units", multicastUnits, 32}};
+  for (auto [name, number, most] : powers)
+    if (number < 1 || number > most || !llvm::isPowerOf2_64(number))
+      return emit() << "thresholds with " << name << " = " << number
+                    << ": it is a power of two up to " << most;
   // They divide the rows of an accumulator's block, and are whole periods of the swizzle.
   if (postedRows < 8 || postedRows > 64 || !llvm::isPowerOf2_64(postedRows))
     return emit() << "pieces of " << postedRows << " posted rows: it is 8, 16, 32 or 64";

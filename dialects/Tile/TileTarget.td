@@ -121,11 +121,19 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     that outer loops fill take room that these need.
     Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
     code of their own. Of an item that CTAs share (stream-K), there are up to `item_parts` parts if
-    one CTA adds them up, up to `sliced_parts` if each adds up a slice of all. Parts of up to
-    `parts_ahead` bytes are loaded together, so that one is under way while one is added; more would
-    take the registers that the sum is in. A sender has one piece of `posted_rows` rows of 128 bytes
+    one CTA adds them up, up to `sliced_parts` if each adds up a slice of all: one of up to
+    `item_slices`, a power of two, of `slice_rows` rows at least. Parts of up to
+    `parts_ahead` bytes, and `parts_together` of them, are loaded together, so that one is under way
+    while one is added; more would take the registers that the sum is in. What a producer has drawn
+    goes through `mailbox_slots` slots to its consumer. A sender has one piece of `posted_rows` rows of 128 bytes
     under way to its peer, so that the link's queue does not hold back copies of the same SM,
-    and spreads a tile over up to `posted_spread` nanoseconds: others wait for it.
+    and spreads a tile over `posted_share` percent of the time since the one before, and up to
+    `posted_spread` nanoseconds: others wait for it. It sleeps `posted_nap` nanoseconds at a time.
+
+    Up to `merged_signals` signals of a loop over peers are raised behind one fence, and up to
+    `notified_peers` peers are told behind one that this rank has begun or ended: their addresses are
+    in registers meanwhile. Each lane of a warp that copies a region by addresses has `moved_units` loads of 16 bytes
+    under way, `multicast_units` where each goes to several peers, powers of two.
 
     The rest is of a thread. A branch skips the scaling of what a loop carries, where all factors
     are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,
@@ -141,8 +149,10 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                    busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8,
                    sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
                    loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
-                   exchanged_elements = 128,
-                   posted_rows = 32, posted_spread = 37500>
+                   exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
+                   parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2,
+                   merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75,
+                   moved_units = 8, multicast_units = 4>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
@@ -153,8 +163,12 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$guarded_elements, "int64_t":$reduce_chains,
                         "int64_t":$loaded_elements, "int64_t":$grouped_elements,
                         "int64_t":$reloaded_elements, "int64_t":$exchanged_elements,
-                        "int64_t":$posted_rows,
-                        "int64_t":$posted_spread);
+                        "int64_t":$posted_rows, "int64_t":$posted_spread,
+                        "int64_t":$parts_together, "int64_t":$item_slices,
+                        "int64_t":$slice_rows, "int64_t":$mailbox_slots,
+                        "int64_t":$merged_signals, "int64_t":$notified_peers,
+                        "int64_t":$posted_nap, "int64_t":$posted_share,
+                        "int64_t":$moved_units, "int64_t":$multicast_units);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
@@ -176,11 +190,15 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     half (`off_line`), copies by threads (`by_threads`), stores of a team beside products of another one (`beside`), products of CTAs that
     divide items into even parts (`apart`), or into uneven ones, so that no two are at the same turn of what they share (`uneven`).
 
+    Things that overlap take the root of a sum of powers of their times: with a high exponent the longest one counts alone. `overlap` is the
+    exponent of what an SM does side by side, `memory_overlap` of its work and device memory's.
+
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
               item = 200, split = 3000, line = 128, off_line = 140, by_threads = 1800,
-              beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140>
+              beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140,
+              overlap = 10, memory_overlap = 3>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
@@ -189,7 +207,8 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$line,
                         "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
                         "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing,
-                        "int64_t":$join, "int64_t":$clock);
+                        "int64_t":$join, "int64_t":$clock, "int64_t":$overlap,
+                        "int64_t":$memory_overlap);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {

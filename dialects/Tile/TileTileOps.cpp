@@ -66,6 +66,10 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   return getSource();
 }
 
+bool mk::hasVisibleEffect(Operation *op) {
+  return op->hasTrait<VisibleEffect>() || isa<memref::StoreOp>(op);
+}
+
 bool mk::isNeverWritten(Value buffer) {
   if (auto choice = buffer.getDefiningOp<SelectOp>())
     return isNeverWritten(choice.getTrueValue()) && isNeverWritten(choice.getFalseValue());

@@ -17,14 +17,9 @@ struct Time {
 };
 } // namespace
 
-/// Bytes of shared memory for barriers, mailboxes and what tickets come by: follows from the code
-/// that this compiler makes.
+/// Bytes of shared memory for barriers, mailboxes and what tickets come by. No field of a target:
+/// it follows from the code that this compiler makes.
 static constexpr int64_t kSmallThings = 2048;
-
-/// How sharply the longer one of things that overlap counts: with infinity it would count alone.
-/// Fitted to times in bursts, as `kBesideMemory`, by the choices that follow.
-static constexpr double kTogether = 10;
-static constexpr double kBesideMemory = 3;
 
 /// How many times as long something takes.
 static double inPercent(int64_t percent) { return percent / 100.0; }
@@ -68,7 +63,8 @@ static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
          (loop.teams > 1 ? inPercent(rates.getBeside()) : 1);
 }
 
-/// What things take that overlap, and get in each other's way where they take about as long.
+/// What things take that overlap, and get in each other's way where they take about as long: the
+/// sharper, the more the longest one counts alone.
 static Time together(ArrayRef<Time> times, double sharpness) {
   Time longest;
   for (Time time : times)
@@ -95,7 +91,7 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
                         {work.operands / rates.getOperands() / clock, "operands"},
                         {asked / rates.getCache() + loads, "copies"},
                         {work.turns > 0 ? waited / countSlots(loop, sm) : 0, "latency"}},
-                       kTogether);
+                       rates.getOverlap());
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
@@ -210,7 +206,7 @@ Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
   }
   // Neither can do without the other: where both take about as long, they get in each other's way.
   Time memory = inTime(work.memory, rates.getMemory(), "memory");
-  time = together({time, memory}, kBesideMemory);
+  time = together({time, memory}, rates.getMemoryOverlap());
   time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);
   // A launch of its own in front reads and writes them.
   if (work.packed > 0)

@@ -1,6 +1,7 @@
 //===- SMPhases.cpp - What the SM level promises from pass to pass --------===//
 #include "mkernel/Analysis/SMPhases.h"
 #include "SMChannels.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,12 +74,6 @@ static LogicalResult verifyUnsplit(Operation *op) {
 // Partitions
 //===----------------------------------------------------------------------===//
 
-/// Whether the op acts on what others see. Those that do stand in consumers.
-static bool hasVisibleEffect(Operation *op) {
-  return isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::PutOp, mk::SettleOp,
-             mk::FenceOp, memref::StoreOp>(op);
-}
-
 static LogicalResult verifyFragment(Operation *op, Type type, PartitionOp partition) {
   if (isa<RingType, MailboxType, StagingType, CursorType>(type) &&
       !isa<MkSMDialect>(op->getDialect()))
@@ -144,7 +139,7 @@ static LogicalResult verifyWork(Operation *scope, Phase phase) {
         if (isa<mk::DotOp, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp, mk::FoldOp>(op))
           return op->emitOpError()
                  << "is of the tile level in a partition: run mk-sm-split-roles on the whole role";
-        if (partition.getKind() == PartitionKind::Producer && hasVisibleEffect(op))
+        if (partition.getKind() == PartitionKind::Producer && mk::hasVisibleEffect(op))
           return op->emitOpError() << "acts on what others see in a producer, which runs ahead of "
                                       "what is computed: move it into the consumer";
         if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp>(op) && phase == Phase::Partitioned)

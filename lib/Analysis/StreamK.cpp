@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/StreamK.h"
+#include "mkernel/Dialect/Tile/Buffers.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -17,7 +18,8 @@ LogicalResult mk::verifyBefore(FoldOp fold, StringRef who) {
   Operation *found = nullptr;
   for (Operation &op : llvm::make_range(fold->getBlock()->begin(), fold->getIterator()))
     op.walk([&](Operation *inner) {
-      if (!found && isa<StoreOp, PutOp, SignalOp, CountOp, PushOp>(inner))
+      // To order twice what was done changes nothing.
+      if (!found && hasVisibleEffect(inner) && !isa<FenceOp, SettleOp>(inner))
         found = inner;
     });
   if (!found)

@@ -1,6 +1,7 @@
 //===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
@@ -260,9 +261,9 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
                            Value());
   };
   // My place among the ranks that differ along these axes only.
-  Value me = index(0);
-  for (unsigned axis : axes)
-    me = add(mul(me, size(axis)), coord(axis));
+  Value me = mkernel::numberRowMajor<Value>(
+      static_cast<IndexMath &>(*this), axes.size(), [&](unsigned i) { return size(axes[i]); },
+      [&](unsigned i) { return coord(axes[i]); });
   Value peer = op.getBody().getArgument(0);
   for (LinkKind kind : {LinkKind::Net, LinkKind::Link})
     if (op.isAlong(mesh, kind))

@@ -1,6 +1,7 @@
 //===- ExpandRanks.cpp - Ranks and coordinates as arithmetic --------------===//
 #include "Functions.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -29,12 +30,10 @@ struct RankExpander : IndexMath {
     SmallVector<Value> coords(mesh.getNumAxes());
     for (auto [name, coord] : llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords()))
       coords[mesh.findAxis(name.getValue())] = coord;
-    Value rank = index(0);
-    for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i) {
-      Value scaled = mul(rank, index(size(i)));
-      rank = add(scaled, coords[i] ? coords[i] : ownCoord(i));
-    }
-    return rank;
+    return mkernel::numberRowMajor<Value>(
+        static_cast<IndexMath &>(*this), mesh.getNumAxes(),
+        [&](unsigned i) { return index(size(i)); },
+        [&](unsigned i) { return coords[i] ? coords[i] : ownCoord(i); });
   }
 
   Value expand(CoordOp op) {
@@ -43,8 +42,8 @@ struct RankExpander : IndexMath {
       return index(0);
     if (!op.getRank())
       return op;
-    Value place = div(op.getRank(), index(mesh.getStride(axis)));
-    return rem(place, index(size(axis)));
+    return mkernel::findCoordinate<Value>(static_cast<IndexMath &>(*this), op.getRank(),
+                                          mesh.getStride(axis), size(axis));
   }
 
   Value expand(SizeOp op) {

@@ -36,11 +36,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using mlir::mk_sm::missed;
 
-/// Slices of a shared item at most, each number of which is code of its own, and rows of one at
-/// least: of a transposed tile they are what one access stores. Both bound the code, whatever the
-/// machine.
-static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
-
 static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
 
 namespace {
@@ -118,13 +113,15 @@ LogicalResult Expansion::check() {
   return success();
 }
 
-/// Into how many slices of the same number of rows an item may be cut, most first.
+/// Into how many slices of the same number of rows an item may be cut, most first: each number is
+/// code of its own.
 static SmallVector<int64_t> getSliceCounts(FoldOp fold) {
   auto type = cast<RankedTensorType>(fold.getResultTypes().front());
   int64_t rows = type.getRank() ? type.getDimSize(0) : 1;
+  ThresholdsAttr limits = getSm(fold).getThresholds();
   SmallVector<int64_t> counts;
-  for (int64_t count = kMostSlices; count > 1; count /= 2)
-    if (rows % count == 0 && rows / count >= kLeastRows)
+  for (int64_t count = limits.getItemSlices(); count > 1; count /= 2)
+    if (rows % count == 0 && rows / count >= limits.getSliceRows())
       counts.push_back(count);
   return counts;
 }

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// Parts that the owner loads together at most: of small ones more hide nothing, and each is code.
-static constexpr int64_t kMostAhead = 4;
-
 BlockArgument StreamKParts::addScratch(const Twine &name, MemRefType type) {
   Builder &builder = m.b;
   auto append = [&](ArrayAttr list, Attribute last) {
@@ -139,7 +136,8 @@ SmallVector<Value> StreamKParts::addBefore(Value w, Value from, Value to, int64_
 
 SmallVector<Value> StreamKParts::sumBefore(Value w, Value count, ValueRange part) {
   Value zero = m.index(0);
-  int64_t together = countAhead(fold.getResultTypes(), kMostAhead);
+  int64_t together =
+      countAhead(fold.getResultTypes(), getSm(kernel).getThresholds().getPartsTogether());
   if (together == 1)
     return addBefore(w, zero, count, 1, part);
   Value rest = m.rem(count, m.index(together));

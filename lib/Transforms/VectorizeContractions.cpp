@@ -29,7 +29,6 @@ struct VectorizeContractionsPass
   using VectorizeContractionsPassBase::VectorizeContractionsPassBase;
 
   static std::optional<Contraction> match(linalg::GenericOp op);
-  void lower(Contraction &contraction, func::FuncOp function);
   void runOnOperation() override;
 };
 } // namespace
@@ -93,75 +92,96 @@ static int64_t divisorUpTo(int64_t size, int64_t limit) {
   return 1;
 }
 
-void VectorizeContractionsPass::lower(Contraction &c, func::FuncOp function) {
-  OpBuilder b(c.op);
-  Location loc = c.op.getLoc();
-  Type element = getElementTypeOrSelf(c.c.getType());
-  int64_t rows = divisorUpTo(c.m, blockRows);
-  int64_t lanes = divisorUpTo(c.n, vectorWidth);
-  int64_t vectors = divisorUpTo(c.n / lanes, blockVectors);
+namespace {
+/// The loops of a product: panels of columns, blocks of rows in each, steps over K in each.
+class BlockedProduct {
+public:
+  BlockedProduct(const Contraction &c, func::FuncOp function, int64_t blockRows,
+                 int64_t vectorWidth, int64_t blockVectors)
+      : c(c), function(function), b(c.op), loc(this->c.op.getLoc()),
+        element(getElementTypeOrSelf(c.c.getType())), rows(divisorUpTo(c.m, blockRows)),
+        lanes(divisorUpTo(c.n, vectorWidth)), vectors(divisorUpTo(c.n / lanes, blockVectors)),
+        vectorType(VectorType::get(lanes, element)) {}
+
+  void emit();
+
+private:
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value scratch(int64_t first, int64_t second);
+  Value wide(Value value);
+  /// for i to `end` in steps of `step`; the builder goes into it.
+  Value enterLoop(int64_t end, int64_t step);
+  /// for (i, j) to (first, second): target[i, j] = wide(source[at(i, j)])
+  void pack(Value source, Value target, int64_t first, int64_t second,
+            function_ref<SmallVector<Value>(Value, Value)> at);
+  /// A in rows of the accumulator's type, unless it is that already.
+  Value packLeft();
+  /// Columns of B from `n0` on. The source is read along its rows, whichever way it lies.
+  void packPanel(Value panel, Value n0);
+  /// A block of rows from `m0` on, of the panel's columns.
+  void multiply(Value a, Value panel, Value m0, Value n0);
+
+  Contraction c;
+  func::FuncOp function;
+  OpBuilder b;
+  Location loc;
+  Type element;
+  int64_t rows, lanes, vectors;
+  VectorType vectorType;
+};
+} // namespace
+
+Value BlockedProduct::scratch(int64_t first, int64_t second) {
+  OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+  return memref::AllocaOp::create(entry, loc, MemRefType::get({first, second}, element),
+                                  ValueRange{}, b.getI64IntegerAttr(64));
+}
+
+Value BlockedProduct::wide(Value value) {
+  if (value.getType() == element)
+    return value;
+  return arith::ExtFOp::create(b, loc, element, value);
+}
+
+Value BlockedProduct::enterLoop(int64_t end, int64_t step) {
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(end), constant(step));
+  b.setInsertionPointToStart(loop.getBody());
+  return loop.getInductionVar();
+}
+
+void BlockedProduct::pack(Value source, Value target, int64_t first, int64_t second,
+                          function_ref<SmallVector<Value>(Value, Value)> at) {
+  OpBuilder::InsertionGuard guard(b);
+  Value i = enterLoop(first, 1), j = enterLoop(second, 1);
+  Value value = memref::LoadOp::create(b, loc, source, at(i, j));
+  memref::StoreOp::create(b, loc, wide(value), target, ValueRange{i, j});
+}
+
+Value BlockedProduct::packLeft() {
+  if (!c.transposedA && getElementTypeOrSelf(c.a.getType()) == element)
+    return c.a;
+  Value a = scratch(c.m, c.k);
+  pack(c.a, a, c.m, c.k, [&](Value i, Value j) {
+    return c.transposedA ? SmallVector<Value>{j, i} : SmallVector<Value>{i, j};
+  });
+  return a;
+}
+
+void BlockedProduct::packPanel(Value panel, Value n0) {
   int64_t columns = lanes * vectors;
-  auto vectorType = VectorType::get(lanes, element);
-
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  auto scratch = [&](int64_t first, int64_t second) -> Value {
-    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-    return memref::AllocaOp::create(entry, loc, MemRefType::get({first, second}, element),
-                                    ValueRange{}, b.getI64IntegerAttr(64));
-  };
-  auto wide = [&](Value value) -> Value {
-    if (value.getType() == element)
-      return value;
-    return arith::ExtFOp::create(b, loc, element, value);
-  };
-  // for (i, j) to (first, second): target[i, j] = wide(source[at(i, j)])
-  auto pack = [&](Value source, Value target, int64_t first, int64_t second,
-                  function_ref<SmallVector<Value>(Value, Value)> at) {
-    auto outer = scf::ForOp::create(b, loc, constant(0), constant(first), constant(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(outer.getBody());
-    auto inner = scf::ForOp::create(b, loc, constant(0), constant(second), constant(1));
-    b.setInsertionPointToStart(inner.getBody());
-    Value i = outer.getInductionVar(), j = inner.getInductionVar();
-    Value value = memref::LoadOp::create(b, loc, source, at(i, j));
-    memref::StoreOp::create(b, loc, wide(value), target, ValueRange{i, j});
-  };
-
-  // A in rows of the accumulator's type, unless it is that already.
-  Value a = c.a;
-  if (c.transposedA || getElementTypeOrSelf(a.getType()) != element) {
-    a = scratch(c.m, c.k);
-    pack(c.a, a, c.m, c.k, [&](Value i, Value j) {
-      return c.transposedA ? SmallVector<Value>{j, i} : SmallVector<Value>{i, j};
-    });
-  }
-  Value panel = scratch(c.k, columns);
-  auto panels = scf::ForOp::create(b, loc, constant(0), constant(c.n), constant(columns));
-  b.setInsertionPointToStart(panels.getBody());
-  Value n0 = panels.getInductionVar();
-  // The source is read along its rows, whichever way it lies.
-  if (c.transposedB) {
-    auto outer = scf::ForOp::create(b, loc, constant(0), constant(columns), constant(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(outer.getBody());
-    Value j = outer.getInductionVar();
-    Value row = arith::AddIOp::create(b, loc, n0, j);
-    auto inner = scf::ForOp::create(b, loc, constant(0), constant(c.k), constant(1));
-    b.setInsertionPointToStart(inner.getBody());
-    Value i = inner.getInductionVar();
-    Value value = memref::LoadOp::create(b, loc, c.b, ValueRange{row, i});
-    memref::StoreOp::create(b, loc, wide(value), panel, ValueRange{i, j});
-  } else {
-    pack(c.b, panel, c.k, columns, [&](Value i, Value j) -> SmallVector<Value> {
+  if (!c.transposedB)
+    return pack(c.b, panel, c.k, columns, [&](Value i, Value j) -> SmallVector<Value> {
       return {i, arith::AddIOp::create(b, loc, n0, j)};
     });
-  }
+  OpBuilder::InsertionGuard guard(b);
+  Value j = enterLoop(columns, 1);
+  Value row = arith::AddIOp::create(b, loc, n0, j);
+  Value i = enterLoop(c.k, 1);
+  Value value = memref::LoadOp::create(b, loc, c.b, ValueRange{row, i});
+  memref::StoreOp::create(b, loc, wide(value), panel, ValueRange{i, j});
+}
 
-  auto blocks = scf::ForOp::create(b, loc, constant(0), constant(c.m), constant(rows));
-  b.setInsertionPointToStart(blocks.getBody());
-  Value m0 = blocks.getInductionVar();
+void BlockedProduct::multiply(Value a, Value panel, Value m0, Value n0) {
   SmallVector<Value> rowIndex, columnIndex, panelIndex;
   for (int64_t r = 0; r < rows; ++r)
     rowIndex.push_back(arith::AddIOp::create(b, loc, m0, constant(r)));
@@ -194,6 +214,16 @@ void VectorizeContractionsPass::lower(Contraction &c, func::FuncOp function) {
   for (Value row : rowIndex)
     for (Value column : columnIndex)
       vector::StoreOp::create(b, loc, steps.getResult(i++), c.c, ValueRange{row, column});
+}
+
+void BlockedProduct::emit() {
+  Value a = packLeft();
+  int64_t columns = lanes * vectors;
+  Value panel = scratch(c.k, columns);
+  Value n0 = enterLoop(c.n, columns);
+  packPanel(panel, n0);
+  Value m0 = enterLoop(c.m, rows);
+  multiply(a, panel, m0, n0);
   c.op.erase();
 }
 
@@ -209,5 +239,5 @@ void VectorizeContractionsPass::runOnOperation() {
              "matrices of static sizes, into rows of floats";
   });
   for (Contraction &contraction : contractions)
-    lower(contraction, getOperation());
+    BlockedProduct(contraction, getOperation(), blockRows, vectorWidth, blockVectors).emit();
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ProgramState.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -130,7 +131,6 @@ bool KernelProgram::element(const CtaState &state, Operation *op, Value declared
     return false;
   }
   SmallVector<int64_t> at;
-  int64_t linear = 0;
   bool inside = true;
   for (auto [extent, value] : llvm::zip(*shape, index)) {
     int64_t i;
@@ -138,8 +138,6 @@ bool KernelProgram::element(const CtaState &state, Operation *op, Value declared
       return false;
     at.push_back(i);
     inside &= i >= 0 && i < extent;
-    if (inside)
-      linear = linear * extent + i;
   }
   if (!inside) {
     std::string text;
@@ -153,6 +151,8 @@ bool KernelProgram::element(const CtaState &state, Operation *op, Value declared
     giveUp(op, text, /*wrong=*/true);
     return false;
   }
-  result = linear;
+  result = mkernel::numberRowMajor<int64_t>(
+      mkernel::PlainNumbers(), at.size(), [&](unsigned d) { return (*shape)[d]; },
+      [&](unsigned d) { return at[d]; });
   return true;
 }

@@ -1,6 +1,7 @@
 //===- Evaluate.cpp - Index arithmetic of a CTA ---------------------------===//
 #include "ProgramState.h"
 #include "mkernel/Support/Checked.h"
+#include "mkernel/Support/RowMajor.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -73,12 +74,15 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg, u
   ArrayAttr split = kernel.getArgSplit(arg);
   if (split.empty() || ofRank)
     return {whole, true};
-  int64_t shards = 1, shard = 0;
-  for (Attribute name : cast<ArrayAttr>(split[dim])) {
-    unsigned axis = mesh.findAxis(cast<StringAttr>(name).getValue());
+  auto names = cast<ArrayAttr>(split[dim]);
+  int64_t shards = 1;
+  for (Attribute name : names)
     shards *= axisSize(name);
-    shard = shard * axisSize(name) + mesh.getCoordinate(rank, axis);
-  }
+  int64_t shard = mkernel::numberRowMajor<int64_t>(
+      mkernel::PlainNumbers(), names.size(), [&](unsigned i) { return axisSize(names[i]); },
+      [&](unsigned i) {
+        return mesh.getCoordinate(rank, mesh.findAxis(cast<StringAttr>(names[i]).getValue()));
+      });
   int64_t chunk = std::max<int64_t>(mkernel::checked::ceilDiv(whole, shards).value_or(0), 0);
   return {std::clamp<int64_t>(whole - shard * chunk, 0, chunk), true};
 }

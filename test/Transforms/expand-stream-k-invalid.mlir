@@ -47,6 +47,25 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  %one = arith.constant 1.0 : f32
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      // To order twice what was done changes nothing.
+      mk.fence
+      // expected-error @+1 {{stands before the fold that schedule stream_k splits, and would take effect for each part: move it behind the fold, or use schedule(ticket)}}
+      memref.store %one, %c[%i] : memref<?xf32>
+      %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : tensor<4xf32> {
+        mk.yield %s : tensor<4xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %zero = arith.constant dense<0.0> : tensor<128xf32>
   mk.role @r ctas(rest) {

@@ -61,7 +61,8 @@ inline KernelResources getKernelResources(KernelOp kernel) {
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 
-/// The buffer, here or at a peer, that an op writes; null if it writes none.
+/// The buffer, here or at a peer, that an op writes; null if it writes none. Of the ops of
+/// `hasVisibleEffect` the others tell somebody something, or order.
 Value getWritten(Operation *op);
 /// The shape of an array of signals or counters, and its extents that are no numbers.
 std::pair<ArrayRef<int64_t>, ValueRange> getDeclaredShape(Value declared);

@@ -10,16 +10,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// Whether each step of a loop of products loads from memory, or one that fills slots copies by
-/// threads. What addresses are computed from is read once then, in front of the loop; elsewhere a
-/// register costs more than reading it again.
-static bool loadsBesideProducts(scf::ForOp op) {
-  bool copies = llvm::any_of(op.getOps<CopyOp>(), [](CopyOp copy) { return copy.isByElements(); });
-  return copies || (!op.getOps<MmaOp>().empty() &&
-                    (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty() ||
-                     !op.getOps<LoadAgreedOp>().empty()));
-}
-
 Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
   Buffer result;
   result.type = cast<MemRefType>(memref.getType());
@@ -27,7 +17,7 @@ Buffer sm::getBuffer(PartitionBuilder &p, Operation *op, Value memref) {
     result.arg = arg.getArgNumber() - p.info.getKernel().getNumDims();
     for (auto loop = op->getParentOfType<scf::ForOp>(); loop && !result.hoisted;
          loop = loop->getParentOfType<scf::ForOp>())
-      result.hoisted = loadsBesideProducts(loop);
+      result.hoisted = !loop.getOps<KeepWordsOp>().empty();
     return result;
   }
   // Kernels have no other buffers than arguments and these.
@@ -100,17 +90,6 @@ Value sm::mapNumber(PartitionBuilder &p, const Buffer &buffer, ArrayRef<int64_t>
   return x && y ? select(p, buffer.condition, x, y) : Value();
 }
 
-namespace {
-/// Edges of tiles in a thread's code.
-struct EdgeMath {
-  Emitter &e;
-
-  Value min(Value a, Value b) { return minS(e, a, b); }
-  Value sub(Value a, Value b) { return mk_thread::sub(e, a, b); }
-  Value constant(int64_t number) { return e.c64(number); }
-};
-} // namespace
-
 SmallVector<Value> sm::limits(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Value> offsets,
                               ArrayRef<int64_t> tile, ValueRange valid, ValueRange indices) {
   int64_t lead = buffer.type.getRank() - int64_t(tile.size());
@@ -124,8 +103,8 @@ SmallVector<Value> sm::limits(PartitionBuilder &p, const Buffer &buffer, ArrayRe
       result.push_back(end ? end : p.c64(extent));
       continue;
     }
-    result.push_back(leftBehind<Value>(EdgeMath{p}, offsets[lead + d], sizeOf(p, buffer, lead + d),
-                                       end ? &end : nullptr));
+    result.push_back(leftBehind<Value>(ThreadMath{p}, offsets[lead + d],
+                                       sizeOf(p, buffer, lead + d), end ? &end : nullptr));
   }
   // Outside in a leading dimension: nothing is there.
   for (int64_t d = 0; d < lead && !tile.empty(); ++d) {
@@ -143,7 +122,7 @@ Value sm::isBoundedByBuffer(PartitionBuilder &p, Value usable, const Buffer &buf
   for (auto [d, end] : llvm::enumerate(valid)) {
     if (std::optional<int64_t> number = getConstantIntValue(end); number && *number >= shape[d])
       continue;
-    Value needed = whatEdgesLeave<Value>(EdgeMath{p}, offsets[lead + d], shape[d],
+    Value needed = whatEdgesLeave<Value>(ThreadMath{p}, offsets[lead + d], shape[d],
                                          sizeOf(p, buffer, lead + d));
     usable = and_(p, usable, sge(p, p.scalar(end), needed));
   }

@@ -12,11 +12,26 @@ struct Buffer {
   int64_t arg = -1; // or, if it is none of the arguments:
   Value condition;
   std::shared_ptr<Buffer> whenTrue, whenFalse;
-  /// Its words are read in front of the loop that names it; else where they are asked for.
+  /// Its words are read in front of the loop that names it (`mk_sm.keep_words`); else where they
+  /// are asked for.
   bool hoisted = false;
   /// At another rank: how much further on it lies there, and its extent of
   /// dimension 0.
   Value away, rows;
+};
+
+/// What formulas compute with in a thread's code (mkernel/Analysis/Edges.h,
+/// mkernel/Support/RowMajor.h).
+struct ThreadMath {
+  Emitter &e;
+
+  Value min(Value a, Value b) { return minS(e, a, b); }
+  Value add(Value a, Value b) { return mk_thread::add(e, a, b); }
+  Value sub(Value a, Value b) { return mk_thread::sub(e, a, b); }
+  Value mul(Value a, Value b) { return mk_thread::mul(e, a, b); }
+  Value div(Value a, Value b) { return divU(e, a, b); }
+  Value rem(Value a, Value b) { return remU(e, a, b); }
+  Value constant(int64_t number) { return e.c64(number); }
 };
 
 /// As `op` names it.

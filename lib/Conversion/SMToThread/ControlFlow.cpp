@@ -46,20 +46,8 @@ static Value clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to, 
       p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr());
 }
 
-/// Whether all that a loop does is to wait, for what its iterations do not change.
-static bool isLoopOfWaits(scf::ForOp op) {
-  bool waits = false;
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<mk::WaitOp>(inner))
-      waits = true;
-    else if (inner.getNumRegions() || !isMemoryEffectFree(&inner))
-      return false;
-  }
-  return waits && op.getInits().empty();
-}
-
-/// Threads of the partition wait side by side: it takes as long as the longest wait, not as all.
-static LogicalResult emitWaits(PartitionBuilder &p, scf::ForOp op) {
+static LogicalResult lowerWaitAll(WaitAllOp all, PartitionBuilder &p) {
+  auto op = cast<scf::ForOp>(all.getBody().front().front());
   Value from = p.scalar(op.getLowerBound()), to = p.scalar(op.getUpperBound()),
         step = p.scalar(op.getStep());
   to = clampEnd(p, op, from, to, step);
@@ -118,9 +106,6 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
 }
 
 static LogicalResult lowerFor(scf::ForOp op, PartitionBuilder &p) {
-  // One track has room for one wait at a time.
-  if (!p.info.timed && !p.isOneWarp() && isLoopOfWaits(op))
-    return emitWaits(p, op);
   return emitCounted(p, op, p.scalar(op.getLowerBound()), p.scalar(op.getUpperBound()),
                      p.scalar(op.getStep()), op.getInitArgs(), [](Value) {});
 }
@@ -187,7 +172,11 @@ static LogicalResult lowerWhile(scf::WhileOp op, PartitionBuilder &p) {
 }
 
 void sm::populateControlFlowLowerings(LoweringTable &table) {
-  table.add(lowerFor, lowerItems, lowerIf, lowerWhile, [](UntilFailedOp op, PartitionBuilder &p) {
-    p.set(op, and_(p, p.scalar(op.getCondition()), eq(p, agreeOnFailure(p), 0)));
-  });
+  table.add(
+      lowerFor, lowerItems, lowerIf, lowerWhile, lowerWaitAll,
+      [](UntilFailedOp op, PartitionBuilder &p) {
+        p.set(op, and_(p, p.scalar(op.getCondition()), eq(p, agreeOnFailure(p), 0)));
+      },
+      // Read with the buffers of its loop.
+      [](KeepWordsOp op, PartitionBuilder &p) {});
 }

@@ -4,6 +4,7 @@
 #include "Lowerings.h"
 #include "Peers.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Support/RowMajor.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -57,10 +58,12 @@ static void lowerScalarStore(memref::StoreOp op, PartitionBuilder &p) {
          [&] { unlessFailed(p, [&] { store(p, value, address); }); });
 }
 
+// Of this rank; mk-expand-ranks computes others.
 static void lowerCoord(CoordOp op, PartitionBuilder &p) {
   MeshOp mesh = p.info.getKernel().getMeshOp();
   unsigned axis = mesh.findAxis(op.getAxis());
-  p.set(op, remU(p, divU(p, readRank(p), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
+  p.set(op, mkernel::findCoordinate<Value>(ThreadMath{p}, readRank(p), mesh.getStride(axis),
+                                           mesh.getAxis(axis).getSize()));
 }
 
 static void lowerInitialItem(InitialItemOp op, PartitionBuilder &p) {

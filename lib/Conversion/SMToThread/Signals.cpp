@@ -13,6 +13,7 @@
 #include "Sender.h"
 #include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Support/RowMajor.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -27,13 +28,12 @@ static MemScope scopeOf(Value signal) {
 /// Row-major element of an array declared in the kernel, as an i64.
 Value sm::linearElement(PartitionBuilder &p, ArrayRef<int64_t> shape, ValueRange extents,
                         ArrayRef<Value> index) {
-  Value linear = p.c64(0);
   unsigned next = 0;
-  for (auto [extent, i] : llvm::zip(shape, index)) {
-    Value size = ShapedType::isDynamic(extent) ? p.scalar(extents[next++]) : p.c64(extent);
-    linear = add(p, mul(p, linear, size), i);
-  }
-  return linear;
+  auto size = [&](unsigned d) {
+    return ShapedType::isDynamic(shape[d]) ? p.scalar(extents[next++]) : p.c64(shape[d]);
+  };
+  return mkernel::numberRowMajor<Value>(ThreadMath{p}, shape.size(), size,
+                                        [&](unsigned d) { return index[d]; });
 }
 
 SignalArray sm::signalArray(PartitionBuilder &p, Value signal) {

@@ -16,6 +16,18 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
+/// Whether every use of the buffers begins with the first one free for it: all stores through them
+/// take whole rounds.
+static bool takesWholeRounds(Operation *staging, int64_t buffers, int64_t chunk) {
+  return llvm::all_of(staging->getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<mk_sm::StoreOp>(user);
+    if (!store)
+      return true;
+    int64_t count = countStoreParts(store.getTile().getType(), chunk);
+    return count && count % buffers == 0;
+  });
+}
+
 /// The copy engine stores with each of the maps where `usable` holds, else threads to each of the
 /// buffers. No maps: the tile is posted.
 static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> to, ValueRange maps,
@@ -27,13 +39,7 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
   SmallVector<Value> offsets = p.scalars(op.getOffsets());
   for (Value &offset : offsets)
     offset = resize(p, offset, p.i32);
-  // Whether every use of the buffers begins with the first one free for it.
-  bool regular = true;
-  for (Operation *user : staging->getUsers())
-    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      int64_t count = countStoreParts(other.getTile().getType(), p.info.getChunk());
-      regular &= count && count % buffers == 0;
-    }
+  bool regular = takesWholeRounds(staging, buffers, p.info.getChunk());
   auto staged = mk_thread::StageFragmentOp::create(
       p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
       p.info.getWarps().getBarrier("warpgroup"), usable, maps, offsets, getStagedRows(op),

@@ -11,6 +11,7 @@
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -35,6 +36,12 @@ public:
   LogicalResult build(const KernelResources &resources);
 
 private:
+  LogicalResult writeArguments();
+  /// What the extents of signals, counters and queues and the requirements are computed from.
+  LogicalResult computeResources(const KernelResources &resources);
+  void writeResources(const KernelResources &resources);
+  /// The number of the first requirement that does not hold, from 1 on, or what has wrapped.
+  Value findFault(const KernelResources &resources);
   /// Extents of argument `i` as its shape says; global if they are uniform.
   FailureOr<SmallVector<Value>> argExtents(unsigned i);
   /// The value of `value` here, of what kernel scope or a role's top level
@@ -142,14 +149,14 @@ Value PlanBuilder::localExtent(unsigned i, unsigned d) {
   if (split.empty() || dependsOnRankDim(kernel, kernel.getArgShape(i).getResult(d)))
     return extent;
   auto axes = cast<ArrayAttr>(split[d]);
+  auto axisOf = [&](Attribute name) { return mesh.findAxis(cast<StringAttr>(name).getValue()); };
   int64_t shards = 1;
-  Value shard = lowering.index(0);
-  for (Attribute name : axes) {
-    unsigned axis = mesh.findAxis(cast<StringAttr>(name).getValue());
-    shards *= lowering.getAxisSize(axis);
-    shard = lowering.add(lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
-                         lowering.getCoord(axis));
-  }
+  for (Attribute name : axes)
+    shards *= lowering.getAxisSize(axisOf(name));
+  Value shard = mkernel::numberRowMajor<Value>(
+      static_cast<IndexMath &>(lowering), axes.size(),
+      [&](unsigned at) { return lowering.index(lowering.getAxisSize(axisOf(axes[at]))); },
+      [&](unsigned at) { return lowering.getCoord(axisOf(axes[at])); });
   Value chunk =
       arith::CeilDivSIOp::create(lowering.b, lowering.loc, extent, lowering.index(shards));
   return lowering.clamp(lowering.sub(extent, lowering.mul(shard, chunk)), chunk);
@@ -163,9 +170,7 @@ void PlanBuilder::write(Value value) {
   LLVM::StoreOp::create(b, lowering.loc, lowering.toI64(value), address);
 }
 
-LogicalResult PlanBuilder::build(const KernelResources &resources) {
-  OpBuilder &b = lowering.b;
-  Location loc = lowering.loc;
+LogicalResult PlanBuilder::writeArguments() {
   Value dims =
       lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims), lowering.pointerType());
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
@@ -178,7 +183,10 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
     for (Value extent : extents.back())
       write(extent);
   }
+  return success();
+}
 
+LogicalResult PlanBuilder::computeResources(const KernelResources &resources) {
   // Only what the written values need: kernel scope may compute more, from
   // arguments that do not exist yet.
   SetVector<Operation *> needed;
@@ -213,7 +221,10 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
                   "known before a launch";
     cloneChecked(op);
   }
+  return success();
+}
 
+void PlanBuilder::writeResources(const KernelResources &resources) {
   auto writeShape = [&](ArrayRef<int64_t> shape, ValueRange dynamic) {
     unsigned next = 0;
     for (int64_t extent : shape)
@@ -236,6 +247,9 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
   for (auto &loop : resources.loops)
     if (auto foreach = dyn_cast<ForeachOp>(loop.op))
       countItems(foreach);
+}
+
+Value PlanBuilder::findFault(const KernelResources &resources) {
   // A requirement says more than what wraps behind it.
   Value verdict = checks.getFault();
   for (unsigned i = resources.requirements.size(); i-- > 0;) {
@@ -243,7 +257,14 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
     verdict =
         lowering.select(mapping.lookup(requirement.getCondition()), verdict, lowering.i64(i + 1));
   }
-  func::ReturnOp::create(b, loc, verdict);
+  return verdict;
+}
+
+LogicalResult PlanBuilder::build(const KernelResources &resources) {
+  if (failed(writeArguments()) || failed(computeResources(resources)))
+    return failure();
+  writeResources(resources);
+  func::ReturnOp::create(lowering.b, lowering.loc, findFault(resources));
   dropMemorySpaces(function);
   return lowering.run();
 }

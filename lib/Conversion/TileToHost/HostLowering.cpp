@@ -4,6 +4,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Edges.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Support/RowMajor.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -147,13 +148,13 @@ Value HostLowering::number(Value declared) { return i32(numbers.lookup(declared.
 Value HostLowering::linearElement(Operation *op, Value declared, ValueRange indices) {
   auto [shape, extents] = getDeclaredShape(declared);
   bool isSignal = isa<SignalType>(declared.getType());
-  Value linear = index(0);
   SmallVector<Value> sizes;
   unsigned dynamic = 0;
-  for (auto [extent, i] : llvm::zip(shape, indices)) {
+  for (int64_t extent : shape)
     sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++] : index(extent));
-    linear = add(mul(linear, sizes.back()), i);
-  }
+  Value linear = mkernel::numberRowMajor<Value>(
+      static_cast<IndexMath &>(*this), sizes.size(), [&](unsigned d) { return sizes[d]; },
+      [&](unsigned d) { return indices[d]; });
   checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared), indices, sizes);
   return toI64(linear);
 }

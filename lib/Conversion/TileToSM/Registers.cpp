@@ -2,6 +2,7 @@
 #include "RolePlan.h"
 #include "TiedExtents.h"
 #include "mkernel/Analysis/Dots.h"
+#include "mkernel/Analysis/OnlyStores.h"
 #include "mkernel/Analysis/Spread.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -62,36 +63,12 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
   return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
 }
 
-/// Whether only one store of the same block needs what the op gives, which is then computed
-/// as it leaves, a few elements at a time: what `mk-sm-defer-elements` will do, as far as it is
-/// known before fragments have layouts.
-static Operation *findOnlyStore(Operation *op) {
+/// What `mk-sm-defer-elements` takes to make tiles by elements, as far as it is known here: before
+/// fragments have layouts any transpose may be within a thread.
+static bool isByElements(Operation *op) {
   bool streams = isa<mk::BroadcastOp, mk::LoadOp, mk::TransposeOp>(op) ||
                  (OpTrait::hasElementwiseMappableTraits(op) && !op->getNumRegions());
-  if (!streams || op->getNumResults() != 1 || op->use_empty())
-    return nullptr;
-  Operation *store = nullptr;
-  for (Operation *user : op->getUsers()) {
-    Operation *end = nullptr;
-    if (user->getBlock() == op->getBlock())
-      end = isa<mk::StoreOp>(user) ? user : findOnlyStore(user);
-    if (!end || (store && store != end))
-      return nullptr;
-    store = end;
-  }
-  return store;
-}
-
-/// Whether the elements of a tile are computed where they are used: in front of a store, or
-/// one by one by the op that takes what was loaded, or what was compared.
-static bool isNeverWhole(Value tile) {
-  Operation *op = tile.getDefiningOp();
-  if (!op || op->getNumRegions())
-    return false;
-  bool passes =
-      isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp, arith::CmpIOp>(
-          op);
-  return (passes && op->hasOneUse()) || findOnlyStore(op);
+  return streams && op->getNumResults() == 1 && !op->use_empty();
 }
 
 namespace {
@@ -99,7 +76,8 @@ namespace {
 class LiveTiles {
 public:
   LiveTiles(RolePlan &plan, int64_t budget, int64_t warpgroups)
-      : plan(plan), extents(plan.op), budget(budget), warpgroups(warpgroups) {}
+      : plan(plan), extents(plan.op), onlyStores(isByElements), budget(budget),
+        warpgroups(warpgroups) {}
 
   LogicalResult check();
 
@@ -112,6 +90,9 @@ private:
     int64_t budget;
   };
 
+  /// Whether the elements of a tile are computed where they are used: in front of a store, or
+  /// one by one by the op that takes what was loaded, or what was compared.
+  bool isNeverWhole(Value tile);
   void findHeld(ArrayRef<Value> tiles, mk::DotOp dot);
   void findHeld(ArrayRef<Value> tiles, Operation *op);
   LogicalResult refuse(const Point &point, int64_t needed);
@@ -124,10 +105,21 @@ private:
 
   RolePlan &plan;
   TiedExtents extents;
+  OnlyStores onlyStores;
   int64_t budget, warpgroups;
   SmallVector<Point> points;
 };
 } // namespace
+
+bool LiveTiles::isNeverWhole(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (!op || op->getNumRegions())
+    return false;
+  bool passes =
+      isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp, arith::CmpIOp>(
+          op);
+  return (passes && op->hasOneUse()) || onlyStores.find(op);
+}
 
 void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {
   llvm::SetVector<Value> held;

@@ -101,9 +101,8 @@ bool mk_sm::readsResults(Operation *op) {
     return !mk::isNeverWritten(load.getSource());
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return !mk::isNeverWritten(load.getMemRef());
-  // Their effects on what they guard or write are declared as reads, too.
-  if (op->getNumRegions() ||
-      isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::SettleOp, mk::FenceOp>(op))
+  // Their effects on what they guard or write are declared as reads, too. A put does read.
+  if (op->getNumRegions() || (mk::hasVisibleEffect(op) && !isa<mk::PutOp>(op)))
     return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   return effects && effects.hasEffect<MemoryEffects::Read>();

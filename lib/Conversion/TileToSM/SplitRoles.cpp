@@ -12,9 +12,6 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Slots of a mailbox: the producer is one item ahead.
-static constexpr int64_t kMailboxDepth = 2;
-
 LogicalResult RoleSplitter::measure(int64_t warpgroups) {
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != plan.op)
@@ -69,7 +66,9 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
     Value &mailbox = channels.mailboxes[op->getNumResults()];
     if (!mailbox)
       mailbox = CreateMailboxOp::create(
-          b, loc, MailboxType::get(context, kMailboxDepth, op->getNumResults()));
+          b, loc,
+          MailboxType::get(context, mk::getSm(plan.op).getThresholds().getMailboxSlots(),
+                           op->getNumResults()));
   }
   return channels;
 }

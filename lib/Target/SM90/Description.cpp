@@ -39,12 +39,14 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
       busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
       guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
-      reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500>,
+      reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
+      parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,
+      notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>,
     clustered = 120>,
   rates = <products = 6600, operands = 220, copies = 105, fetch = 25, cache = 95, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
     item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,
-    apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140>>)";
+    apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));

@@ -118,6 +118,8 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
   mk_sm::AgreeOnFailurePassOptions agree;
   agree.bounds = options.bounds;
   pm.addPass(mk_sm::createAgreeOnFailurePass(agree));
+  pm.addPass(mk_sm::createSpreadWaitsPass());
+  pm.addPass(mk_sm::createKeepWordsPass());
   ConvertSMToThreadPassOptions convert;
   convert.loops = options.loops;
   convert.bounds = options.bounds;

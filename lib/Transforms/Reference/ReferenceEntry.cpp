@@ -138,23 +138,40 @@ struct EntryBuilder : IndexMath {
 };
 } // namespace
 
-LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations) {
-  if (!reference.getBody().hasOneBlock())
-    return reference.emitError()
-           << "the reference must be one block of ops; use scf ops for control flow";
+namespace {
+/// The arguments of a reference, in their order: inputs, maybe a destination for each result,
+/// numbers that are dimensions. Its entry has buffers of inputs and results, and of dimensions, in
+/// this order.
+struct EntryArguments {
+  explicit EntryArguments(func::FuncOp reference)
+      : reference(reference), signature(reference.getFunctionType()),
+        numDims(countReferenceDims(reference)), numTensors(signature.getNumInputs() - numDims),
+        numInputs(numTensors), firstDim(numInputs) {}
+
+  /// Says how many are destinations, all that is left of which are their extents.
+  LogicalResult findDestinations();
+  /// Of buffers, and of the first row and the number of rows.
+  FailureOr<SmallVector<Type>> getTypes();
+  /// What the reference's arguments are in the entry.
+  IRMapping map(OpBuilder &builder, Block *entry);
+
+  func::FuncOp reference;
+  FunctionType signature;
+  unsigned numDims, numTensors, numInputs, firstDim;
+};
+} // namespace
+
+LogicalResult EntryArguments::findDestinations() {
+  unsigned numResults = signature.getNumResults();
+  if (numInputs < numResults ||
+      signature.getInputs().slice(numInputs - numResults, numResults) != signature.getResults())
+    return reference.emitError() << "the reference's last arguments must be of its results' types";
+  numInputs -= numResults;
+  return success();
+}
+
+FailureOr<SmallVector<Type>> EntryArguments::getTypes() {
   SmallVector<Type> types;
-  FunctionType signature = reference.getFunctionType();
-  unsigned numDims = countReferenceDims(reference);
-  unsigned numTensors = signature.getNumInputs() - numDims;
-  unsigned numInputs = numTensors;
-  if (destinations) {
-    unsigned numResults = signature.getNumResults();
-    if (numInputs < numResults ||
-        signature.getInputs().slice(numInputs - numResults, numResults) != signature.getResults())
-      return reference.emitError()
-             << "the reference's last arguments must be of its results' types";
-    numInputs -= numResults;
-  }
   for (auto [i, type] : llvm::enumerate(signature.getInputs().take_front(numInputs))) {
     FailureOr<MemRefType> buffer = getBufferType(reference, type, "argument " + Twine(i));
     if (failed(buffer))
@@ -167,18 +184,15 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations)
       return failure();
     types.push_back(*buffer);
   }
-  OpBuilder builder(reference);
-  Location loc = reference.getLoc();
-  unsigned firstDim = types.size();
+  Builder builder(reference.getContext());
+  firstDim = types.size();
   types.append(numDims, MemRefType::get({ShapedType::kDynamic}, builder.getI64Type()));
-  unsigned numBuffers = types.size();
   types.append(2, builder.getIndexType());
-  auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
-                                    builder.getFunctionType(types, builder.getI64Type()));
-  // Makes upstream add a function that takes descriptors by pointer.
-  entry->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
-  Block *block = entry.addEntryBlock();
-  builder.setInsertionPointToStart(block);
+  return types;
+}
+
+IRMapping EntryArguments::map(OpBuilder &builder, Block *block) {
+  Location loc = reference.getLoc();
   IRMapping mapping;
   for (unsigned i = 0; i != numInputs; ++i) {
     auto tensor = bufferization::ToTensorOp::create(builder, loc, signature.getInput(i),
@@ -210,13 +224,35 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations)
     }
     mapping.map(reference.getArgument(numTensors + i), value);
   }
+  return mapping;
+}
+
+LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations) {
+  if (!reference.getBody().hasOneBlock())
+    return reference.emitError()
+           << "the reference must be one block of ops; use scf ops for control flow";
+  EntryArguments arguments(reference);
+  if (destinations && failed(arguments.findDestinations()))
+    return failure();
+  FailureOr<SmallVector<Type>> types = arguments.getTypes();
+  if (failed(types))
+    return failure();
+  OpBuilder builder(reference);
+  Location loc = reference.getLoc();
+  auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
+                                    builder.getFunctionType(*types, builder.getI64Type()));
+  // Makes upstream add a function that takes descriptors by pointer.
+  entry->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
+  Block *block = entry.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  IRMapping mapping = arguments.map(builder, block);
   for (Operation &op : reference.getBody().front().without_terminator())
     builder.clone(op, mapping);
-  EntryBuilder writer{
-      {builder, loc}, block->getArgument(numBuffers), block->getArgument(numBuffers + 1)};
+  unsigned row = types->size() - 2;
+  EntryBuilder writer{{builder, loc}, block->getArgument(row), block->getArgument(row + 1)};
   Operation *terminator = reference.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
-    writer.write(mapping.lookup(result), block->getArgument(numInputs + i));
+    writer.write(mapping.lookup(result), block->getArgument(arguments.numInputs + i));
   // Its status: nothing has gone wrong. mk-guard-divisions may find something.
   func::ReturnOp::create(writer.b, loc,
                          ValueRange(arith::ConstantIntOp::create(writer.b, loc, 0, 64)));

@@ -1,5 +1,6 @@
 //===- DeferElements.cpp - Elements are computed where they are taken -----===//
 #include "Functions.h"
+#include "mkernel/Analysis/OnlyStores.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
@@ -15,18 +16,16 @@ static constexpr StringRef kDeferElements = "mk-sm-defer-elements";
 namespace {
 class Deferral {
 public:
-  explicit Deferral(mk::KernelOp kernel) : kernel(kernel) {}
+  explicit Deferral(mk::KernelOp kernel);
   bool isDeferred(Operation *op);
   /// Says why an op that stores take in the end makes a whole tile.
   void explain(Operation *op);
 
 private:
-  /// The store that alone needs an op's result, if any.
-  Operation *findOnlyStore(Operation *op);
   bool isUsedBefore(Operation *op, Operation *store);
 
   mk::KernelOp kernel;
-  DenseMap<Operation *, Operation *> onlyStores;
+  OnlyStores onlyStores;
 };
 } // namespace
 
@@ -46,23 +45,7 @@ static bool isByElements(Operation *op) {
          !op->use_empty() && !isa<arith::ConstantOp>(op);
 }
 
-Operation *Deferral::findOnlyStore(Operation *op) {
-  auto [it, isNew] = onlyStores.try_emplace(op, nullptr);
-  if (!isNew)
-    return it->second;
-  if (!isByElements(op))
-    return nullptr;
-  Operation *store = nullptr;
-  for (Operation *user : op->getUsers()) {
-    Operation *end = nullptr;
-    if (user->getBlock() == op->getBlock())
-      end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : findOnlyStore(user);
-    if (!end || (store && store != end))
-      return nullptr;
-    store = end;
-  }
-  return onlyStores[op] = store;
-}
+Deferral::Deferral(mk::KernelOp kernel) : kernel(kernel), onlyStores(isByElements) {}
 
 /// Whether a load may as well be done at an op behind it: nothing writes in between, or fills the
 /// slots in which it lies.
@@ -159,7 +142,7 @@ bool Deferral::isDeferred(Operation *op) {
   if (isUsedInPlace(op))
     return true;
   Operation *load = isa<mk::LoadOp>(op) || isTileRead(op) ? op : nullptr;
-  Operation *store = findOnlyStore(op);
+  Operation *store = onlyStores.find(op);
   if (store && (load ? mayWait(kernel, load, store) : !isUsedBefore(op, store)))
     return true;
   Operation *user = findOnlyUser(op);
@@ -171,14 +154,14 @@ bool Deferral::isDeferred(Operation *op) {
 void Deferral::explain(Operation *op) {
   if (!isByElements(op))
     return;
-  if (isa<mk::LoadOp>(op) && (findOnlyStore(op) || findOnlyUser(op))) {
+  if (isa<mk::LoadOp>(op) && (onlyStores.find(op) || findOnlyUser(op))) {
     missed(op, kDeferElements) << "is loaded whole, since what stands between it and the op that "
                                   "takes it may write it: load it right in front of that op";
     return;
   }
   llvm::SmallPtrSet<Operation *, 4> stores;
   for (Operation *user : op->getUsers()) {
-    Operation *end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : findOnlyStore(user);
+    Operation *end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : onlyStores.find(user);
     if (!end)
       return;
     stores.insert(end);

@@ -28,6 +28,7 @@ void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
 void hoistLoads(DeferOp deferral);
 void stageLoads(mk::KernelOp kernel, const mk::KernelResources &resources);
+void keepWords(PartitionOp partition);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
 void overlapDots(ModuleOp module);
@@ -39,6 +40,7 @@ LogicalResult shareCopies(mk::KernelOp kernel);
 void skipRescaling(arith::MulFOp op);
 void spillFragments(mk::KernelOp kernel);
 void splitMasks(ModuleOp module);
+void spreadWaits(PartitionOp partition);
 void takeTurns(ModuleOp module);
 
 } // namespace mlir::mk_sm

@@ -12,10 +12,6 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kMergeSignals = "mk-sm-merge-signals";
 
-/// Signals behind one fence, unless one iteration has more: there are registers for so many
-/// addresses.
-static constexpr uint64_t kMostSignals = 8;
-
 /// The first op that raises a signal of a peer that the loop goes over, not counting inner loops,
 /// or null.
 static Operation *findSignal(scf::ForOp loop) {
@@ -107,7 +103,9 @@ void mk_sm::mergeSignals(scf::ForOp loop) {
   detachSignals(loop);
   uint64_t trips = count->getZExtValue(), signals = 0;
   loop.getBody()->walk([&](mk::SignalOp) { ++signals; });
-  uint64_t groups = llvm::divideCeil(trips, std::max<uint64_t>(kMostSignals / signals, 1));
+  // One iteration may have more by itself.
+  uint64_t most = mk::getSm(loop).getThresholds().getMergedSignals();
+  uint64_t groups = llvm::divideCeil(trips, std::max<uint64_t>(most / signals, 1));
   passed(first, kMergeSignals) << remark::add("is raised {0} times; fences: {1}", trips, groups);
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);

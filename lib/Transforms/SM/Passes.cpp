@@ -16,6 +16,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_DEFERWAITSPASS
 #define GEN_PASS_DEF_DROPLIMITSPASS
 #define GEN_PASS_DEF_HOISTLOADSPASS
+#define GEN_PASS_DEF_KEEPWORDSPASS
 #define GEN_PASS_DEF_MERGEPUTSPASS
 #define GEN_PASS_DEF_MERGESIGNALSPASS
 #define GEN_PASS_DEF_OVERLAPDOTSPASS
@@ -27,6 +28,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SKIPRESCALINGPASS
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
 #define GEN_PASS_DEF_SPLITMASKSPASS
+#define GEN_PASS_DEF_SPREADWAITSPASS
 #define GEN_PASS_DEF_STAGELOADSPASS
 #define GEN_PASS_DEF_TAKETURNSPASS
 #include "mkernel/Transforms/SM/Passes.h.inc"
@@ -43,6 +45,7 @@ template struct FunctionPass<mk_sm::impl::DeferReductionsPassBase, mk_sm::deferR
 template struct FunctionPass<mk_sm::impl::DeferWaitsPassBase, mk_sm::deferWaits>;
 template struct FunctionPass<mk_sm::impl::DropLimitsPassBase, mk_sm::dropLimits>;
 template struct FunctionPass<mk_sm::impl::HoistLoadsPassBase, mk_sm::hoistLoads>;
+template struct FunctionPass<mk_sm::impl::KeepWordsPassBase, mk_sm::keepWords>;
 template struct FunctionPass<mk_sm::impl::MergePutsPassBase, mk_sm::mergePuts>;
 template struct FunctionPass<mk_sm::impl::MergeSignalsPassBase, mk_sm::mergeSignals>;
 template struct FunctionPass<mk_sm::impl::OverlapDotsPassBase, mk_sm::overlapDots>;
@@ -55,6 +58,7 @@ template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopie
 template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipRescaling>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;
 template struct FunctionPass<mk_sm::impl::SplitMasksPassBase, mk_sm::splitMasks>;
+template struct FunctionPass<mk_sm::impl::SpreadWaitsPassBase, mk_sm::spreadWaits>;
 template struct FunctionPass<mk_sm::impl::StageLoadsPassBase, mk_sm::stageLoads>;
 template struct FunctionPass<mk_sm::impl::TakeTurnsPassBase, mk_sm::takeTurns>;
 } // namespace mlir::mk

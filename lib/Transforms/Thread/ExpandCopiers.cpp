@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-/// Requests that are under way at the same time.
+/// Requests that are under way at the same time. No field of a target: shared memory has room for
+/// one more (`kRequests`), and the code has a place for each.
 static constexpr int64_t kDepth = 3;
 // The producer writes a request before the copiers come for it, when those under way may be kDepth.
 static_assert(kRequests == kDepth + 1 && llvm::isPowerOf2_64(kRequests));

@@ -87,25 +87,21 @@ static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   return result;
 }
 
-// Each thread leaves what it has of a result, groups of lanes take what was left, all read results.
-static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
-  RankedTensorType from = op.getFrom(), to = op.getTo();
-  Type type = getRegisterType(from.getElementType());
-  Partials partials(from, op.getAxis());
-  int64_t size = getElementBytes(type), axis = op.getAxis(), extent = from.getDimSize(axis);
-  int64_t threads = op.getRoom()->getThreads(), numResults = from.getNumElements() / extent;
-  int64_t perPart =
-      std::min(numResults, (op.getRoom()->getBytes() / size - numResults) / partials.pitch);
-  Exchange room(e, *op.getRoom(), op.getBarrier());
-  Places places(e, from, op.getThread()), resultPlaces(e, to, op.getThread());
+namespace {
+/// What a thread has of a result: its number, and the place in it.
+struct Partial {
+  Value value, row, place, exists;
+};
+} // namespace
 
-  struct Partial {
-    Value value, row, place, exists; // of the result, in it
-  };
-  SmallVector<Partial> own;
-  SmallVector<int64_t> strides = computeStrides(to.getShape());
+/// What a thread has of each result, several of its elements in one where they can be.
+static SmallVector<Partial> findPartials(ReduceElementsOp op, Emitter &e,
+                                         const Partials &partials) {
+  int64_t axis = op.getAxis(), together = partials.together;
+  Places places(e, op.getFrom(), op.getThread());
+  SmallVector<int64_t> strides = computeStrides(op.getTo().getShape());
   strides.insert(strides.begin() + axis, 0);
-  int64_t together = partials.together;
+  SmallVector<Partial> own;
   for (size_t i = 0; i < op.getElements().size(); i += together) {
     Value value = op.getElements()[i];
     for (int64_t k = 1; k < together; ++k)
@@ -119,6 +115,21 @@ static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
     own.push_back({value, places.number(where, strides),
                    partials.rounds ? op.getThread() : divU(e, along, together), where.exists});
   }
+  return own;
+}
+
+// Each thread leaves what it has of a result, groups of lanes take what was left, all read results.
+static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
+  RankedTensorType from = op.getFrom();
+  Type type = getRegisterType(from.getElementType());
+  Partials partials(from, op.getAxis());
+  int64_t size = getElementBytes(type), extent = from.getDimSize(op.getAxis());
+  int64_t threads = op.getRoom()->getThreads(), numResults = from.getNumElements() / extent;
+  int64_t perPart =
+      std::min(numResults, (op.getRoom()->getBytes() / size - numResults) / partials.pitch);
+  Exchange room(e, *op.getRoom(), op.getBarrier());
+  Places resultPlaces(e, op.getTo(), op.getThread());
+  SmallVector<Partial> own = findPartials(op, e, partials);
 
   Value partialsAt = add(e, room.start(), numResults * size);
   for (int64_t first = 0; first < numResults; first += perPart) {

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-/// Bytes of one command at most; the field has 32 bits.
+/// Bytes of one command at most: its field has 32 bits (Command.h).
 static constexpr int64_t kCommandBytes = int64_t(1) << 30;
 
 //===----------------------------------------------------------------------===//
@@ -167,13 +167,15 @@ static SmallVector<Value> getDistances(CopyRunsOp op, Emitter &e) {
 }
 
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the
-// same time is bounded by what has come, and the products of the same SM have room. Half of it
-// where it goes to several peers: with all of it links are full sooner, and products wait longer.
+// same time is bounded by what has come, and the products of the same SM have room. Fewer where it
+// goes to several peers: with all of them links are full sooner, and products wait longer.
 static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
   // The batch goes with `net_mover`, the registers that the target's description reserves for this
   // code.
-  constexpr int64_t kUnit = 16;
-  const int64_t inBatch = op.getAlso().empty() ? 8 : 4, step = mk::kWarpThreads * inBatch;
+  constexpr int64_t kUnit = 16; // the longest access of the PTX ISA (v4.b32)
+  mk::ThresholdsAttr most = e.sm.getThresholds();
+  const int64_t inBatch = op.getAlso().empty() ? most.getMovedUnits() : most.getMulticastUnits(),
+                step = mk::kWarpThreads * inBatch;
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();
   SmallVector<Value> others = getDistances(op, e);

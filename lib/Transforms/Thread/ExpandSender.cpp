@@ -11,6 +11,8 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Dialect/SM/SM.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -18,8 +20,6 @@ using namespace mlir::mk_thread;
 /// sent, the element of the signal, where the tile begins, the ranks.
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32;
 static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBytes);
-/// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
-static constexpr int64_t kBackoff = 200;
 
 static void writePost(PostTileOp op, Emitter &e) {
   Value at = e.shared(op.getPost());
@@ -69,7 +69,18 @@ static void napUntil(Emitter &e, Value post, Value time) {
     Value isEarly = slt(e, sub(e, readTime(e), time), 0);
     return and_(e, isEarly, eq(e, hurry, kForNobody));
   };
-  whileTrue(e, mayBackOff, [&] { NVVM::NanosleepOp::create(e, e.c32(kBackoff)); });
+  whileTrue(e, mayBackOff,
+            [&] { NVVM::NanosleepOp::create(e, e.c32(e.sm.getThresholds().getPostedNap())); });
+}
+
+/// Time between pieces that go away, so many in all: they take a share of what the last tile took.
+static Value getPause(Emitter &e, ServePostsOp op, Value took, Value away, int64_t pieces) {
+  int64_t share = e.sm.getThresholds().getPostedShare(), whole = 100;
+  int64_t common = std::gcd(share, whole);
+  share /= common, whole /= common;
+  Value pauses = maxS(e, mul(e, away, whole * pieces), 1);
+  Value time = mul(e, minS(e, maxS(e, took, 0), op.getSpread() * whole / share), share);
+  return divU(e, time, pauses);
 }
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.
@@ -85,9 +96,8 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   for (int64_t i = 0; i != tile.getPeers(); ++i)
     away = add(e, away, resize(e, ne(e, word(kPeers + 4 * i), own), e.i32));
   int64_t all = tile.getGroups() * parts * pieces;
-  Value pauses = maxS(e, mul(e, away, 4 * all), 1);
-  Value time = mul(e, minS(e, maxS(e, took, 0), op.getSpread() * 4 / 3), 3);
-  Value pause = divU(e, time, pauses), next = variable(e, e.i32, e.c32(0));
+  Value pause = getPause(e, op, took, away, all);
+  Value next = variable(e, e.i32, e.c32(0));
   write(e, next, readTime(e));
   auto send = [&](Value i) {
     Value peer = LoadSharedOp::create(e, e.i32, add(e, at, mul(e, i, 4)), kPeers);

@@ -84,12 +84,9 @@ static void raiseTogether(SmallVector<RaiseOp> raises, FenceOp fence, Emitter &e
     op.erase();
 }
 
-/// Peers whose addresses are held in registers across a fence.
-static constexpr int64_t kMostAddresses = 16;
-
 // Beginning with the next one, so that not everybody writes to rank 0 first. One fence for all: it
 // takes as long as the way to a peer and back. What has to be read is read in front of it, unless
-// that is too much.
+// that is too much (`notified_peers`).
 static void notifyPeers(NotifyPeersOp op, Emitter &e) {
   int64_t ranks = op.getRanks();
   Value me = ownRank(e), goesOn = isFine(e);
@@ -103,7 +100,7 @@ static void notifyPeers(NotifyPeersOp op, Emitter &e) {
                                        add(e, controlAddress(e), offsetof(mk_gpu_control, abort)));
     goesOn = and_(e, goesOn, eq(e, abort, 0));
   }
-  if (op.getCta() || ranks - 1 > kMostAddresses) {
+  if (op.getCta() || ranks - 1 > e.sm.getThresholds().getNotifiedPeers()) {
     FenceOp::create(e, MemScope::Sys);
     return ifThen(e, goesOn, [&] {
       forRange(e, e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -mk-sm-spread-waits -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
 
 // Signals, counters, queues, tickets and mailboxes on one rank.
 

@@ -10,6 +10,11 @@ namespace mlir::mk {
 /// no wait.
 bool isNeverWritten(Value buffer);
 
+/// Whether the op, not those inside it, acts on what others see: it writes a buffer, tells
+/// somebody something, or orders that. Waiting and reading are no such acts. Ops of `mk` say so
+/// themselves (`VisibleEffect`).
+bool hasVisibleEffect(Operation *op);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_DIALECT_TILE_BUFFERS_H

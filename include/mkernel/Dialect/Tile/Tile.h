@@ -41,6 +41,10 @@ bool isTile(Type type);
 struct Declarations : SideEffects::Resource::Base<Declarations> {
   StringRef getName() final { return "declarations of a kernel"; }
 };
+
+/// Others may see what the op does, or wait for it.
+template <typename ConcreteType>
+class VisibleEffect : public OpTrait::TraitBase<ConcreteType, VisibleEffect> {};
 } // namespace mlir::mk
 
 #define GET_OP_CLASSES

@@ -387,4 +387,38 @@ def AgreeOnFailurePass : SMPass<"mk-sm-agree-on-failure", ["::mlir::memref::MemR
   ];
 }
 
+def SpreadWaitsPass : SMPass<"mk-sm-spread-waits"> {
+  let summary = "Has the threads of a consumer do the waits of a loop side by side";
+  let description = [{
+    A loop of a consumer that only waits, as for the signals of all peers or for the parts of an item, goes into
+    `mk_sm.wait_all`: its threads share the iterations. It then takes as long as the longest wait, instead of a read from memory and a barrier
+    for each. Not where times are recorded, which are of one wait at a time.
+
+    ```mlir
+    scf.for %i = %c0 to %count step %c1 {
+      mk.wait %ready[%i] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+    }
+    // becomes
+    mk_sm.wait_all {
+      scf.for %i = %c0 to %count step %c1 {
+        mk.wait %ready[%i] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+      }
+    }
+    ```
+
+    Runs behind `mk-sm-lay-out-shared`, which knows whether times are recorded.
+  }];
+}
+
+def KeepWordsPass : SMPass<"mk-sm-keep-words"> {
+  let summary = "Says in which loops words of buffers stay in registers";
+  let description = [{
+    Addresses, extents and strides of buffers lie in the parameters of a kernel, and are read from there again wherever
+    an op needs them: registers cost more. Not in loops whose steps load beside products, or fill slots element by
+    element: `mk_sm.keep_words` has them read in front of these.
+
+    Runs behind `mk-sm-agree-on-failure`, in front of the conversion to the thread level.
+  }];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES
