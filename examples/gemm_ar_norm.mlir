@@ -163,8 +163,11 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
             %squares = arith.mulf %back, %back : !acc
             %sums = mk.reduce add %squares axis 1 : !acc -> !row_sums
             mk.foreach_peer (%p) along gpu including self {
-              mk.store %t, %y[%row, %column] on %p : !c, !shared
               mk.store %sums, %square[%n, %row] on %p : !row_sums, !squares
+            }
+            // In a loop of its own, which is left to the CTA's sender.
+            mk.foreach_peer (%p) along gpu including self {
+              mk.store %t, %y[%row, %column] on %p : !c, !shared
             }
             // Behind all stores: the first signal waits for them, the others for nothing.
             mk.foreach_peer (%p) along gpu including self {
