@@ -3,16 +3,19 @@
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push): all CTAs do so beside
-// the products, a piece each, and one of them sends whole blocks across a network; or, in one node, copy engines push them (@copy). Meanwhile @gemm starts on the own rows and
-// goes on with blocks of TM rows of other ranks in the order in which they come, a block of each rank in turn, those of
-// the node first, or, from copy engines, one rank after the other: as soon as a block is there, or its first columns.
+// the products, a piece each, and one of them sends whole blocks across a network; or, in one node, copy engines push
+// them (@copy). Meanwhile @gemm starts on the own rows and goes on with blocks of TM rows of other ranks in the order in
+// which they come, a block of each rank in turn, those of the node first, or, from copy engines, one rank after the
+// other: as soon as a block is there, or its first columns.
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; SCHEDULE, 1 where CTAs draw them, 0 where they are dealt out; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
-// node and where tiles are no more than four for each CTA; ENGINES, for more than how many columns of K of a CTA's tiles,
-// times the other ranks of the node, copy engines push rows there (0: never; 1: always where own columns are 1536 or more).
-// They leave memory and links of each SM to the products, but each copy takes them 5 us besides its bytes: they get
-// as many blocks at once as a wave of tiles takes, CHUNK KiB or more.
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked together; SCHEDULE, 1 where CTAs draw
+// them, 0 where they are dealt out; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many
+// columns of A are one arrival at most, in one node and where tiles are no more than four for each CTA.
+//
+// ENGINES: in one node copy engines push rows if a rank has 1536 own columns or more, and if K times the tiles of a CTA,
+// times the number of other ranks, is more than this (0: never). They leave memory and links of each SM to the products,
+// but each copy takes them 5 us besides its bytes. So each copy has as many blocks as a wave of tiles takes, or CHUNK KiB
+// if that is more, but for that a quarter of a shard at most.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -82,7 +85,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
   // Blocks that are one arrival: a CTA's pieces of each block, or what engines copy at once: as many blocks of a rank as one
-  // wave of tiles takes, which begin together, but CHUNK KiB at least, of a quarter of a shard.
+  // wave of tiles takes, which begin together; if these are few, as many as have CHUNK KiB, up to a quarter of a shard.
   %c512 = arith.constant 512 : index
   %row_elements = arith.muli %tm, %K : index
   %block_kib = arith.divui %row_elements, %c512 : index

@@ -270,7 +270,7 @@ def MkSM_WaitAllOp : MkSM_Op<"wait_all", [
     MkSM_InConsumer, SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
   let summary = "waits of a loop, side by side";
   let description = [{
-    Holds one `scf.for` that carries nothing and whose iterations only wait, each for another signal or count. The threads of the
+    Holds one `scf.for` that carries nothing and whose iterations only wait. The threads of the
     consumer share the iterations, and then meet: it takes as long as the longest wait, not as all together. Where times
     are recorded there is none: a track has room for one wait at a time.
 

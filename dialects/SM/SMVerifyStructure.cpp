@@ -192,9 +192,15 @@ static bool hasTurn(Operation *op) {
 }
 
 LogicalResult KeepWordsOp::verify() {
-  if (!isa<scf::ForOp>((*this)->getParentOp()))
+  auto loop = dyn_cast<scf::ForOp>((*this)->getParentOp());
+  if (!loop)
     return emitOpError() << "stands in " << (*this)->getParentOp()->getName()
                          << ", and is about a loop: put it into an scf.for";
+  if (!loop->getParentOfType<PartitionOp>())
+    return emitOpError() << "is about a loop outside of partitions, where no code is made for "
+                            "threads: put it into a loop of a partition";
+  if (*loop.getOps<KeepWordsOp>().begin() != *this)
+    return emitOpError() << "says of its loop what another one says: remove one of them";
   return success();
 }
 

@@ -1,10 +1,13 @@
 //===- Mesh.cpp - Ranks, axes and shards ----------------------------------===//
 
 #include "mkernel/Runtime/Mesh.h"
+#include "mkernel/Support/RowMajor.h"
 
 #include <algorithm>
 
 namespace mk::rt {
+
+using mkernel::PlainNumbers;
 
 std::string_view toString(LinkKind kind) {
   return kind == LinkKind::Link ? "link" : "net";
@@ -69,7 +72,7 @@ std::vector<int64_t> Mesh::coords(uint32_t rank) const {
   assert(rank < size_);
   std::vector<int64_t> c(axes_.size());
   for (size_t i = 0; i < axes_.size(); ++i)
-    c[i] = rank / strides_[i] % sizes_[i];
+    c[i] = mkernel::findCoordinate(PlainNumbers(), int64_t(rank), strides_[i], sizes_[i]);
   return c;
 }
 
@@ -84,9 +87,11 @@ uint32_t Mesh::rank(std::span<const int64_t> coords) const {
 }
 
 bool Mesh::reachable(uint32_t a, uint32_t b) const {
+  auto at = [&](uint32_t rank, size_t i) {
+    return mkernel::findCoordinate(PlainNumbers(), int64_t(rank), strides_[i], sizes_[i]);
+  };
   for (size_t i = 0; i < axes_.size(); ++i)
-    if (axes_[i].kind == LinkKind::Net &&
-        a / strides_[i] % sizes_[i] != b / strides_[i] % sizes_[i])
+    if (axes_[i].kind == LinkKind::Net && at(a, i) != at(b, i))
       return false;
   return true;
 }
@@ -122,7 +127,8 @@ Result<Mesh::Shard> Mesh::shard(uint32_t rank,
       return error(StatusCode::InvalidArgument, "the mesh has no axis '", name,
                    "'; it has: ", known);
     }
-    s.index = s.index * sizes_[i] + rank / strides_[i] % sizes_[i];
+    s.index = s.index * sizes_[i] +
+              mkernel::findCoordinate(PlainNumbers(), int64_t(rank), strides_[i], sizes_[i]);
     s.count *= sizes_[i];
   }
   return s;

@@ -100,8 +100,8 @@ bool isItemLoop(Operation *op);
 /// Whether `first` may be executed before `second` within an item.
 bool mayPrecede(Operation *first, Operation *second, Operation *role);
 
-/// Whether the op, or one inside it, does more than compute and read. Of other ops than those of
-/// `mk::hasVisibleEffect` these are waits, which nothing may overtake either.
+/// Whether the op, or one inside it, does more than compute and read: what `mk::hasVisibleEffect`
+/// says, and waits, which nothing may overtake.
 bool hasOtherEffects(Operation *op);
 
 /// Whether the op, not those inside it, reads what someone may have written before.

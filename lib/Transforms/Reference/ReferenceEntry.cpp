@@ -146,7 +146,7 @@ struct EntryArguments {
   explicit EntryArguments(func::FuncOp reference)
       : reference(reference), signature(reference.getFunctionType()),
         numDims(countReferenceDims(reference)), numTensors(signature.getNumInputs() - numDims),
-        numInputs(numTensors), firstDim(numInputs) {}
+        numInputs(numTensors) {}
 
   /// Says how many are destinations, all that is left of which are their extents.
   LogicalResult findDestinations();
@@ -157,7 +157,7 @@ struct EntryArguments {
 
   func::FuncOp reference;
   FunctionType signature;
-  unsigned numDims, numTensors, numInputs, firstDim;
+  unsigned numDims, numTensors, numInputs;
 };
 } // namespace
 
@@ -185,7 +185,6 @@ FailureOr<SmallVector<Type>> EntryArguments::getTypes() {
     types.push_back(*buffer);
   }
   Builder builder(reference.getContext());
-  firstDim = types.size();
   types.append(numDims, MemRefType::get({ShapedType::kDynamic}, builder.getI64Type()));
   types.append(2, builder.getIndexType());
   return types;
@@ -210,6 +209,8 @@ IRMapping EntryArguments::map(OpBuilder &builder, Block *block) {
     mapping.map(reference.getArgument(i),
                 tensor::EmptyOp::create(builder, loc, type, extents).getResult());
   }
+  // Behind buffers of inputs and results.
+  unsigned firstDim = numInputs + signature.getNumResults();
   for (unsigned i = 0; i != numDims; ++i) {
     Value list = block->getArgument(firstDim + i), value;
     Type type = signature.getInput(numTensors + i);

@@ -82,8 +82,8 @@ private:
 // Form
 //===----------------------------------------------------------------------===//
 
-/// Whether an op does nothing that others see, and may come behind slots of later iterations. Fewer
-/// do than have no visible effect: waits for signals, turns and mailboxes may not.
+/// Whether an op may come behind slots of later iterations. Not all do that have no visible effect:
+/// waits for signals, turns and mailboxes may not.
 static bool onlyReads(Operation *op) {
   if (isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp>(op))
     return true;

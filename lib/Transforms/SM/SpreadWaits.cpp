@@ -13,11 +13,6 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kSpreadWaits = "mk-sm-spread-waits";
 
-static bool recordsTimes(mk::KernelOp kernel) {
-  return llvm::any_of(kernel.getBody().getOps<SharedMemoryOp>(),
-                      [](SharedMemoryOp memory) { return memory.getTracks() != 0; });
-}
-
 void mk_sm::spreadWaits(PartitionOp partition) {
   if (partition.getKind() != PartitionKind::Consumer)
     return;
@@ -26,11 +21,8 @@ void mk_sm::spreadWaits(PartitionOp partition) {
     if (!loop.getOps<mk::WaitOp>().empty() && !isa<WaitAllOp>(loop->getParentOp()))
       loops.push_back(loop);
   });
-  bool isRecorded = recordsTimes(partition->getParentOfType<mk::KernelOp>());
   for (scf::ForOp loop : loops) {
     StringRef obstacle = WaitAllOp::getObstacle(loop);
-    if (obstacle.empty() && isRecorded)
-      obstacle = "is recorded, wait by wait";
     if (!obstacle.empty()) {
       missed(loop, kSpreadWaits) << "waits in one iteration after the other: it " << obstacle.str();
       continue;

@@ -104,7 +104,7 @@ mk.kernel @k on @mesh dims(uniform M) (out %b : memref<?xf32> [M]) {
   %s = mk.signals(%M) : !mk.signal<?, gpu, arrivals = 1>
   mk.role @work ctas(2) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{stands in a kernel that records times, whose tracks have room for one wait at a time: leave the loop as it is}}
+      // expected-error @+1 {{holds an op that is recorded, wait by wait: leave it as it is}}
       mk_sm.wait_all {
         scf.for %i = %c0 to %M step %c1 {
           mk.wait %s[%i] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
@@ -113,16 +113,4 @@ mk.kernel @k on @mesh dims(uniform M) (out %b : memref<?xf32> [M]) {
     }
   }
   mk_sm.shared_memory 2048 tracks(1024)
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 8 via link)
-mk.kernel @k on @mesh dims(uniform M) (out %b : memref<?xf32> [M]) {
-  mk.role @work ctas(2) {
-    mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{stands in mk_sm.partition, and is about a loop: put it into an scf.for}}
-      mk_sm.keep_words
-    }
-  }
 }

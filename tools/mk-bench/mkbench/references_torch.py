@@ -13,8 +13,9 @@ class TorchReferences:
     def compare(self, out, reference, rounding_in, terms, factors=None):
         """Errors of `out` against a reference in double precision, and whether
         they are as small as docs/running.md asks for; an element's slack goes
-        with the values of its own row, if these are larger than most, and with
-        its column's of `factors`, by which results have been multiplied last."""
+        with the values of its own row, if these are larger than most. `factors`:
+        what each column has been multiplied by last; what is allowed for
+        roundings before that is multiplied by max(1, |factor|)."""
         torch = self.torch
         if not out.is_floating_point():
             wrong = int((out != reference).sum())
