@@ -13,7 +13,8 @@
 // columns of A are one arrival at most, in one node and where tiles are no more than four for each CTA.
 //
 // ENGINES: in one node copy engines push rows if a rank has 1536 own columns or more, and if K times the tiles of a CTA,
-// times the number of other ranks, is more than this (0: never). They leave memory and links of each SM to the products,
+// times the number of other ranks, is more than this (0: never). Where sizes are known the cost model says whether (0 or
+// 1), together with the tiles. Engines leave memory and links of each SM to the products,
 // but each copy takes them 5 us besides its bytes. So each copy has as many blocks as a wave of tiles takes, or CHUNK KiB
 // if that is more, but for that a quarter of a shard at most.
 
@@ -41,7 +42,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 16
   %most = mk.param "PIECE" = 16 least 1
   %want_slab = mk.param "SLAB" = 2048
-  %engines_from = mk.param "ENGINES" = 40960
+  %engines_from = mk.param "ENGINES" = 40960 in [0, 1]
   %least_chunk = mk.param "CHUNK" = 4096
   mk.param "SCHEDULE" = 1
   %0 = arith.constant 0.0 : f32

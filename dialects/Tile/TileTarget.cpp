@@ -162,6 +162,17 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                          {"memory", memory}});
 }
 
+LogicalResult LinksAttr::verify(Emit emit, int64_t byCtas, int64_t ctasBegin, int64_t byEngines,
+                                int64_t enginesBegin, int64_t copy, int64_t beside) {
+  if (std::min({ctasBegin, enginesBegin, copy}) < 0)
+    return emit() << "links with ctas_begin = " << ctasBegin << ", engines_begin = " << enginesBegin
+                  << ", copy = " << copy << ": times are not negative";
+  if (beside < 100)
+    return emit() << "links with beside = " << beside
+                  << ": it says in percent how long products take that take longer, at least 100";
+  return verifyPositive(emit, "links", {{"by_ctas", byCtas}, {"by_engines", byEngines}});
+}
+
 LogicalResult ThresholdsAttr::verify(
     Emit emit, int64_t ringDepth, int64_t smallRingDepth, int64_t smallSlot, int64_t putSlots,
     int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
@@ -263,7 +274,7 @@ bool SmAttr::hasCluster(int64_t ctas) const {
 }
 
 LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid, SmAttr,
-                                 RatesAttr) {
+                                 RatesAttr, LinksAttr) {
   if (name.empty() || backend.empty())
     return emit() << "a target without a " << (name.empty() ? "name" : "backend")
                   << ": write name = \"what messages call it\", backend = \"who makes its code\"";

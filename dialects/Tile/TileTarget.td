@@ -239,12 +239,30 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
   }];
 }
 
+def Mk_LinksAttr : Mk_Described<"Links", "links"> {
+  let summary = "how fast ranks of a node send each other something, for the cost model";
+  let description = [{
+    Of one rank: what comes in from all peers together, in GB/s, and when the first of it is on its way, in ns from the
+    begin of a launch: `by_ctas` and `ctas_begin` where CTAs send it (peers have to be there), `by_engines` and
+    `engines_begin` where copy engines do, which are asked for in front of the launch. `copy`: ns that a copy takes an
+    engine besides its bytes. `beside` says in percent how long products take while CTAs that have them send something,
+    of those that only multiply.
+
+    ```mlir
+    #mk.links<by_ctas = 310, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 120>
+    ```
+  }];
+  let parameters = (ins "int64_t":$by_ctas, "int64_t":$ctas_begin, "int64_t":$by_engines,
+                        "int64_t":$engines_begin, "int64_t":$copy, "int64_t":$beside);
+}
+
 def Mk_TargetAttr : Mk_Described<"Target", "target"> {
   let summary = "the machine that a module is compiled for";
   let description = [{
     `name` is what messages call it, `backend` who makes its code (docs/targets.md), `grid`
     the CTAs of a launch unless an option says otherwise. `sm` describes an SM; a target without
-    takes no kernel at the SM level. `rates` says how fast the machine is; without, nothing is predicted.
+    takes no kernel at the SM level. `rates` says how fast the machine is; without, nothing is predicted. `links` says how
+    fast ranks of a node reach each other; without, nothing that comes from peers is waited for in predictions.
 
     It is the attribute `mk.target` of a module. Compilation in one step writes it, from
     `--target`; passes by name read it, or go by the default of the SM level where there is none.
@@ -256,7 +274,8 @@ def Mk_TargetAttr : Mk_Described<"Target", "target"> {
   let parameters = (ins StringRefParameter<"what messages call it">:$name,
                         StringRefParameter<"who makes its code">:$backend, "int64_t":$grid,
                         OptionalParameter<"::mlir::mk::SmAttr">:$sm,
-                        OptionalParameter<"::mlir::mk::RatesAttr">:$rates);
+                        OptionalParameter<"::mlir::mk::RatesAttr">:$rates,
+                        OptionalParameter<"::mlir::mk::LinksAttr">:$links);
 }
 
 #endif // MKERNEL_TILE_TARGET

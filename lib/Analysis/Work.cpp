@@ -69,9 +69,12 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
     };
     return sum(work.inner) + sum(work.outer);
   };
+  if (then.waits != otherwise.waits && !taken && !isSampled)
+    return giveUp(op, "waits for peers or not, which is not known before the launch");
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
   item.inner.add(chosen.inner, 1);
   item.outer.add(chosen.outer, 1);
+  item.waits += std::max(then.waits, otherwise.waits);
   return true;
 }
 
@@ -99,7 +102,7 @@ bool WorkCounter::countCarried(Operation *loop) {
 bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return countBranch(branch, times, inner);
-  if (!hasTiles(op)) {
+  if (!hasTiles(op) && !awaits(op)) {
     op->walk([&](Operation *nested) { alone &= !isCommunication(nested); });
     return true;
   }
@@ -145,14 +148,17 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   return true;
 }
 
-/// Sample `s`: evenly along the last dimension, and along the others so that all combinations turn
-/// up (multiples of the golden ratio).
-static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds) {
+/// Sample `s`: evenly along the last dimension, or the first one if they are to be in the order of
+/// the items, and along the others so that all combinations turn up (multiples of the golden
+/// ratio).
+static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds,
+                                   bool inOrder) {
   SmallVector<int64_t> indices(bounds.size());
   double at = (s + 0.5) / samples;
-  for (size_t d = bounds.size(); d-- > 0;) {
+  for (size_t i = 0; i != bounds.size(); ++i) {
+    size_t d = inOrder ? i : bounds.size() - 1 - i;
     indices[d] = static_cast<int64_t>(at * bounds[d]);
-    at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, bounds.size() - d), 1.0);
+    at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, i + 1), 1.0);
   }
   return indices;
 }
@@ -194,13 +200,16 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   }
   findCluster(loop, bounds, work);
   work.cluster = cluster;
+  isSampled = false;
   if (items < 1 || countItem(loop, {}, work))
     return true;
   // Items differ by their indices.
   why.clear();
+  isSampled = true;
+  bool inOrder = awaits(loop);
   auto samples = static_cast<int64_t>(std::min<double>(kSamples, items));
   for (int64_t s = 0; s != samples; ++s)
-    if (!countItem(loop, spread(s, samples, bounds), work))
+    if (!countItem(loop, spread(s, samples, bounds, inOrder), work))
       return false;
   return true;
 }
@@ -257,6 +266,7 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
     return giveUp(
         kernel, "needs more CTAs than there are, or a number that is not known before the launch");
   numbers.assumeCtas(*ctas);
+  findArrivals(*ctas);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))

@@ -52,6 +52,11 @@ private:
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
   int64_t countSharers(LoadOp load);
   void countArguments(KernelWork &work);
+  void findArrivals(ArrayRef<int64_t> ctas);
+  bool addArrivals(PutOp put, RoleOp role, int64_t ctas);
+  std::optional<int64_t> countRaises(Value signal);
+  /// Whether an op waits for what peers send.
+  bool awaits(Operation *op);
 
   KernelOp kernel;
   WorkNumbers numbers;
@@ -67,6 +72,8 @@ private:
   SmallVector<std::pair<BlockArgument, int64_t>> differing;
   llvm::SmallDenseMap<unsigned, bool> packable; // arguments whose rows no tensor map describes
   bool alone = true;
+  llvm::SmallDenseMap<Value, Arrivals> arriving; // what peers send, by the signal that they raise
+  bool isSampled = false;                        // items differ: they are looked at one by one
 };
 
 } // namespace mlir::mk

@@ -240,6 +240,11 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
   }
   if (auto dot = dyn_cast<DotOp>(op))
     return countDot(dot, work, times);
+  if (auto wait = dyn_cast<WaitOp>(op))
+    if (auto it = arriving.find(wait.getSignal()); it != arriving.end()) {
+      item.waits += times;
+      current->arrivals = it->second;
+    }
   alone &= !isCommunication(op);
   return !op->getNumResults() || !isTileType(op->getResult(0).getType()) ||
          countTile(op, work, times);

@@ -96,9 +96,9 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
   if (!options.grid)
     options.grid = target.getGrid();
   options.target = target.getBackend().str();
-  module->setAttr(kTargetAttr,
-                  TargetAttr::get(module.getContext(), target.getName(), target.getBackend(),
-                                  options.grid, target.getSm(), target.getRates()));
+  module->setAttr(kTargetAttr, TargetAttr::get(module.getContext(), target.getName(),
+                                               target.getBackend(), options.grid, target.getSm(),
+                                               target.getRates(), target.getLinks()));
   return success();
 }
 

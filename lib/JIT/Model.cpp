@@ -64,7 +64,7 @@ public:
     TargetAttr target = findTarget(*module);
     if (mustFit && !fits(*work, target.getSm()))
       return false;
-    result.prediction = predictTime(*work, target.getSm(), target.getRates());
+    result.prediction = predictTime(*work, target);
     result.work = std::move(*work);
     return true;
   }
@@ -299,11 +299,16 @@ llvm::json::Value mk::describeModel(const ModelChoice &choice) {
       mean.inner.add(item.inner, 1.0 / loop.samples.size());
       mean.outer.add(item.outer, 1.0 / loop.samples.size());
     }
-    loops.push_back(llvm::json::Object{{"role", loop.role.getValue()},
-                                       {"ctas", loop.ctas},
-                                       {"items", loop.items},
-                                       {"inner", describe(mean.inner)},
-                                       {"outer", describe(mean.outer)}});
+    llvm::json::Object object{{"role", loop.role.getValue()},
+                              {"ctas", loop.ctas},
+                              {"items", loop.items},
+                              {"inner", describe(mean.inner)},
+                              {"outer", describe(mean.outer)}};
+    if (loop.arrivals.bytes > 0)
+      object["arrivals"] = llvm::json::Object{{"bytes", loop.arrivals.bytes},
+                                              {"step", loop.arrivals.step},
+                                              {"copies", loop.arrivals.copies}};
+    loops.push_back(std::move(object));
   }
   llvm::json::Object ms{{"burst", choice.prediction->burst}, {"steady", choice.prediction->steady}};
   return llvm::json::Object{{"ms", std::move(ms)},          {"bound", choice.prediction->bound},

@@ -1,6 +1,7 @@
 //===- CostModel.h - How long a launch will take ----------------*- C++ -*-===//
 //
-// Turns what a kernel has to do (Work.h) into time, by the rates of its target (`#mk.rates`).
+// Turns what a kernel has to do (Work.h) into time, by the rates of its target (`#mk.rates`) and,
+// for what peers send, of its links (`#mk.links`).
 // docs/cost-model.md has the formulas, and how the rates are found.
 //
 //===----------------------------------------------------------------------===//
@@ -17,8 +18,9 @@ struct Prediction {
   StringRef bound;   // what most of the time goes to: "products", "copies", "memory" ...
 };
 
-/// How long the work takes.
-Prediction predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates);
+/// How long the work takes on a target that has an SM and rates. Where it has links, items wait for
+/// what peers send.
+Prediction predictTime(const KernelWork &work, TargetAttr target);
 
 /// Whether accumulators and tiles have room: an estimate, before tiles are laid out.
 bool fits(const KernelWork &work, SmAttr sm);

@@ -38,6 +38,14 @@ struct Work {
 /// (in front of such loops and behind them).
 struct ItemWork {
   Work inner, outer;
+  double waits = 0; // for what peers send (`LoopWork::arrivals`)
+};
+
+/// What peers send a rank by links while it works, in the order in which items wait for it.
+struct Arrivals {
+  double bytes = 0;  // from all peers
+  double step = 0;   // of these, for which one signal stands
+  double copies = 0; // by copy engines: how many; 0 where CTAs send
 };
 
 /// A loop whose items are dealt out to the CTAs of its role.
@@ -54,6 +62,7 @@ struct LoopWork {
   int64_t cluster = 1; // CTAs side by side that can share copies
   /// Of one item where all are alike, else of items spread evenly over the loop.
   SmallVector<ItemWork, 0> samples;
+  Arrivals arrivals; // that items wait for; no bytes if they wait for none
   /// Of one item: elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
   int64_t accumulators = 0, slot = 0, once = 0;

@@ -14,7 +14,8 @@ public:
   StringRef getName() const override { return "host"; }
 
   TargetAttr describe(MLIRContext *context) const override {
-    return TargetAttr::get(context, getName(), getName(), /*grid=*/16, SmAttr(), RatesAttr());
+    return TargetAttr::get(context, getName(), getName(), /*grid=*/16, SmAttr(), RatesAttr(),
+                           LinksAttr());
   }
 
   LogicalResult verify(TargetAttr target, Location loc) const override {

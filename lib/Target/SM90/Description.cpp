@@ -22,7 +22,7 @@ using namespace mlir::mk;
 ///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
 /// - tensor_maps: cuTensorMapEncodeTiled; count as the parameters of a launch have room;
 /// - splits, thresholds: measured with the kernels of examples/;
-/// - rates: of an H200, by scripts/fit-rates (docs/cost-model.md).
+/// - rates: of an H200, by scripts/fit-rates; links: of four H200 (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
     threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
@@ -46,7 +46,8 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   rates = <products = 6600, operands = 220, copies = 105, fetch = 25, cache = 95, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
     item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,
-    apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>>)";
+    apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>,
+  links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 130>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));

@@ -477,3 +477,18 @@ module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, f
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 65>} {}
+
+// -----
+
+// expected-error @+1 {{links with ctas_begin = 8000, engines_begin = -1, copy = 5000: times are not negative}}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = -1, copy = 5000, beside = 130>} {}
+
+// -----
+
+// expected-error @+1 {{links with beside = 99: it says in percent how long products take that take longer, at least 100}}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 0, copy = 5000, beside = 99>} {}
+
+// -----
+
+// expected-error @+1 {{links with by_engines = 0: it is at least 1}}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 0, engines_begin = 0, copy = 5000, beside = 130>} {}

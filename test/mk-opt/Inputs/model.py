@@ -1,5 +1,6 @@
 """model.py EXPRESSION: whether it holds of what --emit=params has printed (stdin). `model`, `params`, `loop`
-(the first one), `inner` and `outer` (of its items), near(a, b), cover(a, b): ceil(a / b),
+(the first one that has products), `inner` and `outer` (of its items), `item`
+(ns of one by the rates of machine.mlir, but for what waits), near(a, b), cover(a, b): ceil(a / b),
 together(a, ...), beside(a, ...): what things take that overlap, in a loop or with device memory."""
 import json
 import math
@@ -18,8 +19,12 @@ names = {"model": model, "params": {k: p["value"] for k, p in document["params"]
          "near": lambda a, b: math.isclose(a, b, rel_tol=1e-9),
          "cover": lambda a, b: -(-a // b), "max": max, "min": min, "set": set}
 if "loops" in model:
-    loop = model["loops"][0]
+    # The first one that has products.
+    loop = next((l for l in model["loops"] if "products" in l["inner"]), model["loops"][0])
     names.update(loop=loop, inner=loop["inner"], outer=loop["outer"], ms=model["ms"])
+    if "products" in loop["inner"]:
+        names["item"] = loop["inner"]["products"] / 1000 + 4000 + loop["outer"]["elements"] / 100 \
+            + loop["outer"]["stores"] / 1000
 try:
     holds = eval(sys.argv[1], {"__builtins__": {}}, names)
 except Exception as error:

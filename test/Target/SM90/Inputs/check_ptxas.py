@@ -1,7 +1,7 @@
 """Assembles PTX and fails where ptxas spills, uses a stack or serialises products, and where the
 code traps.
 
-  check_ptxas.py PTXAS FILE.ptx...
+  check_ptxas.py PTXAS FILE.ptx...    (other releases than CUDA 12.9's may spill a little)
   check_ptxas.py PTXAS --mk-opt MK_OPT --tuning FILE.json --examples FOLDER
                  [--kernels PATTERN] [--distinct]
 
@@ -24,8 +24,18 @@ import tempfile
 BAD = {"C7508", "C7510", "C7512", "C7514", "C7515", "C7517", "C7518", "C7520"}
 
 
-def assemble(ptxas, name, path, spills=False):
-    """What is wrong, or nothing; prints what was found. `spills`: it has to."""
+# Code is made for the oldest ptxas. Others allocate registers in their own way: what fits exactly may spill a little.
+OLDEST, SLACK = "12.9", 16
+
+
+def get_slack(ptxas):
+    """Bytes that may be spilled, or lie on a stack."""
+    version = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True)
+    return 0 if f"release {OLDEST}," in version.stdout else SLACK
+
+
+def assemble(ptxas, slack, name, path, spills=False):
+    """What is wrong, or nothing; prints what was found. `spills`: it may, and has to with the oldest."""
     # A launch that fails comes to its end: a trap would take the CUDA context with it, and
     # a thread that ends early would be missed by barriers.
     with open(path) as file:
@@ -45,8 +55,11 @@ def assemble(ptxas, name, path, spills=False):
     codes = sorted(set(re.findall(r"\bC7\d\d\d\b", text)) & BAD)
     print(f"{name}: registers {registers[1]}, stack {sizes[1]}, spilled {sizes[2]}, "
           f"{' '.join(codes) or 'no warnings'}")
-    if codes or (sizes[1] != "0" or sizes[2] != "0") != spills:
-        return f"{name}: see above" + (", its entry says that it spills" if spills else "")
+    spilled = max(int(sizes[1]), int(sizes[2]))
+    if codes or (spilled > slack and not spills):
+        return f"{name}: see above"
+    if spills and not spilled and not slack:
+        return f"{name}: see above, its entry says that it spills"
     return None
 
 
@@ -103,13 +116,13 @@ def main():
     parser.add_argument("--kernels", default=".*")
     parser.add_argument("--distinct", action="store_true")
     args = parser.parse_args()
-    problems = []
+    problems, slack = [], get_slack(args.ptxas)
     with tempfile.TemporaryDirectory() as folder:
         cases = [(os.path.basename(path), path) for path in args.files]
         if args.tuning:
             cases = compile_tuned(args, folder)
         for case in cases:
-            problems.append(assemble(args.ptxas, *case))
+            problems.append(assemble(args.ptxas, slack, *case))
     problems = [problem for problem in problems if problem]
     sys.stdout.flush()
     sys.exit("\n".join(problems) if problems else 0)
