@@ -93,8 +93,8 @@ void tryOne(Session &session, uint64_t seed, const AbortOptions &options, Seen &
 
   Machine machine(ranks, seed);
   machine.patience = 400;
-  // Waits look at the words once a millisecond.
-  machine.stepTime = (1 << 20) / (16 + random.below(500));
+  // Waits look at the words each 8 ms.
+  machine.stepTime = (1 << 23) / (16 + random.below(500));
   std::vector<bool> raised(ranks.size(), false);
   // Launches of the recording were done one by one, these overlap.
   uint64_t when = random.below(uint32_t(session.recording().steps));

@@ -1,9 +1,9 @@
 //===- LowerWaits.cpp - Waiting with a deadline -------------------------------===//
 //
-// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for a millisecond
-// looks at the abort words and the clock, and again each millisecond: the job's abort word is in
-// the host's memory, and loads of an SM return in order, so that those of everybody else
-// would wait for it. Whoever passes its deadline first
+// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for 8 ms looks at the abort words
+// and its deadline, and again each 8 ms, not before: the job's abort word is in the host's memory,
+// which serves one load after the other. Where all CTAs of a GPU look at the same moment that takes
+// 0.2 ms, for which fences and loads of everybody else wait. Whoever passes its deadline first
 // reports and raises the abort word; the others see it. From then on the CTA has failed
 // (lib/Conversion/SMToThread/Faults.cpp), and waits for memory that others write return at once.
 //
@@ -23,6 +23,8 @@ using namespace mlir::mk_thread;
 
 /// The clock counts in units of 2^20 ns, so that it fits a register.
 static constexpr int kClockShift = 20;
+/// A wait looks whether it goes on each time so many units have passed.
+static constexpr int64_t kPeriod = 8;
 // What is left of a deadline has this bit once it has passed (it is below 0). Behind a failure what
 // is left of a barrier's wait is above kPatience: twice a deadline and some seconds.
 static constexpr int64_t kPassed = 1 << 29, kPatience = 1 << 30, kMorePatience = 8192;
@@ -52,26 +54,28 @@ struct Wait {
                                            condition, NVVM::VoteSyncKind::all);
     blocks.jumpIf(condition, to, arguments);
   }
-  /// Begins to wait: what is left of the deadline, and when that was looked at.
+  /// Begins to wait: what is left of the deadline, and when that is looked at.
   void begin(int64_t logTimes) {
     again = blocks.add({ptx.b.getI32Type(), ptx.b.getI32Type()});
     Value deadline = countDown(logTimes);
-    blocks.jump(again, {deadline, readClock()});
+    blocks.jump(again, {deadline, add(readClock(), ptx.number(kPeriod))});
     blocks.enter(again);
     left = again->getArgument(0);
-    last = again->getArgument(1);
+    next = again->getArgument(1);
   }
-  /// Goes back unless a unit has passed.
+  /// Goes back unless a period has passed.
   void tick() {
-    Value now = readClock();
-    jumpIf(ptx.compare(arith::CmpIPredicate::eq, now, last), again, {left, last});
-    left = ptx.make<arith::SubIOp>(add(left, last), now);
-    last = now;
+    // The clock goes round.
+    Value late = ptx.make<arith::SubIOp>(readClock(), next);
+    jumpIf(ptx.compare(arith::CmpIPredicate::slt, late, ptx.number(0)), again, {left, next});
+    Value passed = add(late, ptx.number(kPeriod));
+    left = ptx.make<arith::SubIOp>(left, passed);
+    next = add(next, passed);
   }
   /// Goes back unless the deadline has passed.
   void untilPassed() {
     Value passed = ptx.make<arith::AndIOp>(left, ptx.number(kPassed));
-    jumpIf(ptx.compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, last});
+    jumpIf(ptx.compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, next});
   }
 
   Ptx &ptx;
@@ -79,7 +83,7 @@ struct Wait {
   Report report;
   bool isWarp;
   Block *again = nullptr;
-  Value left, last;
+  Value left, next;
 };
 } // namespace
 
@@ -116,7 +120,7 @@ static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op,
     report.publish();
     report.raiseAbort();
     report.fail();
-    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.last});
+    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.next});
     return wait.blocks.finish();
   });
 }
