@@ -54,28 +54,29 @@ struct Wait {
                                            condition, NVVM::VoteSyncKind::all);
     blocks.jumpIf(condition, to, arguments);
   }
-  /// Begins to wait: what is left of the deadline, and when that is looked at.
+  /// Begins to wait: what is left of the deadline, and when that was looked at.
   void begin(int64_t logTimes) {
     again = blocks.add({ptx.b.getI32Type(), ptx.b.getI32Type()});
     Value deadline = countDown(logTimes);
-    blocks.jump(again, {deadline, add(readClock(), ptx.number(kPeriod))});
+    blocks.jump(again, {deadline, readClock()});
     blocks.enter(again);
     left = again->getArgument(0);
-    next = again->getArgument(1);
+    last = again->getArgument(1);
   }
   /// Goes back unless a period has passed.
   void tick() {
+    Value now = readClock();
     // The clock goes round.
-    Value late = ptx.make<arith::SubIOp>(readClock(), next);
-    jumpIf(ptx.compare(arith::CmpIPredicate::slt, late, ptx.number(0)), again, {left, next});
-    Value passed = add(late, ptx.number(kPeriod));
-    left = ptx.make<arith::SubIOp>(left, passed);
-    next = add(next, passed);
+    Value passed = ptx.make<arith::SubIOp>(now, last);
+    jumpIf(ptx.compare(arith::CmpIPredicate::ult, passed, ptx.number(kPeriod)), again,
+           {left, last});
+    left = ptx.make<arith::SubIOp>(add(left, last), now);
+    last = now;
   }
   /// Goes back unless the deadline has passed.
   void untilPassed() {
     Value passed = ptx.make<arith::AndIOp>(left, ptx.number(kPassed));
-    jumpIf(ptx.compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, next});
+    jumpIf(ptx.compare(arith::CmpIPredicate::eq, passed, ptx.number(0)), again, {left, last});
   }
 
   Ptx &ptx;
@@ -83,7 +84,7 @@ struct Wait {
   Report report;
   bool isWarp;
   Block *again = nullptr;
-  Value left, next;
+  Value left, last;
 };
 } // namespace
 
@@ -120,7 +121,7 @@ static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op,
     report.publish();
     report.raiseAbort();
     report.fail();
-    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.next});
+    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.last});
     return wait.blocks.finish();
   });
 }

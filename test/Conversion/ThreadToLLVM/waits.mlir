@@ -17,23 +17,22 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   // CHECK: arith.constant 20 :
   // CHECK: %[[DEADLINE:.*]] = arith.minui
   // CHECK: "mov.u64 $0, %globaltimer;"
-  // It looks in 8 units, not before.
   // CHECK: %[[BEGIN:.*]] = arith.trunci
-  // CHECK: %[[PERIOD:.*]] = arith.constant 8 : i32
-  // CHECK: %[[FIRST:.*]] = arith.addi %[[BEGIN]], %[[PERIOD]]
-  // CHECK: llvm.br ^[[AGAIN:.*]](%[[DEADLINE]], %[[FIRST]] : i32, i32)
-  // CHECK: ^[[AGAIN]](%[[LEFT:.*]]: i32, %[[NEXT:.*]]: i32):
+  // CHECK: llvm.br ^[[AGAIN:.*]](%[[DEADLINE]], %[[BEGIN]] : i32, i32)
+  // CHECK: ^[[AGAIN]](%[[LEFT:.*]]: i32, %[[LAST:.*]]: i32):
   // CHECK: "mbarrier.try_wait
   // CHECK: nvvm.vote.sync  all
   // CHECK: llvm.cond_br %{{.*}}, ^[[END]], ^
-  // CHECK: %[[LATE:.*]] = arith.subi %{{.*}}, %[[NEXT]]
-  // CHECK: %[[EARLY:.*]] = arith.cmpi slt, %[[LATE]],
+  // It looks when 8 units have passed, not before.
+  // CHECK: %[[NOW:.*]] = arith.trunci
+  // CHECK: %[[PASSED:.*]] = arith.subi %[[NOW]], %[[LAST]]
+  // CHECK: %[[PERIOD:.*]] = arith.constant 8 : i32
+  // CHECK: %[[EARLY:.*]] = arith.cmpi ult, %[[PASSED]], %[[PERIOD]]
   // CHECK: %[[ALL:.*]] = nvvm.vote.sync  all %{{.*}}, %[[EARLY]] -> i1
-  // CHECK: llvm.cond_br %[[ALL]], ^[[AGAIN]](%[[LEFT]], %[[NEXT]] : i32, i32), ^
-  // CHECK: %[[PASSED:.*]] = arith.addi %[[LATE]],
-  // CHECK: %[[LESS:.*]] = arith.subi %[[LEFT]], %[[PASSED]]
-  // CHECK: %[[LATER:.*]] = arith.addi %[[NEXT]], %[[PASSED]]
-  // CHECK: llvm.cond_br %{{.*}}, ^[[AGAIN]](%[[LESS]], %[[LATER]] : i32, i32), ^
+  // CHECK: llvm.cond_br %[[ALL]], ^[[AGAIN]](%[[LEFT]], %[[LAST]] : i32, i32), ^
+  // CHECK: %[[SUM:.*]] = arith.addi %[[LEFT]], %[[LAST]]
+  // CHECK: %[[LESS:.*]] = arith.subi %[[SUM]], %[[NOW]]
+  // CHECK: llvm.cond_br %{{.*}}, ^[[AGAIN]](%[[LESS]], %[[NOW]] : i32, i32), ^
   // The second time it ends.
   // CHECK: arith.cmpi sge, %[[LESS]]
   // CHECK: llvm.cond_br %{{.*}}, ^[[END]], ^
@@ -49,7 +48,7 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   // It goes on: the launch has failed, the other side comes.
   // CHECK: "st.relaxed.sys.global.b32 [$0+8], 1;"
   // CHECK: "st.volatile.shared.b32 [mk_shared+1032], 1;"
-  // CHECK: llvm.br ^[[AGAIN]](%{{.*}}, %[[LATER]] : i32, i32)
+  // CHECK: llvm.br ^[[AGAIN]](%{{.*}}, %[[NOW]] : i32, i32)
   // CHECK: ^[[END]]:
   // CHECK-NEXT: llvm.return
   mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 2, number = 3>)
