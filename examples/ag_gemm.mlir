@@ -13,10 +13,10 @@
 // columns of A are one arrival at most, in one node and where tiles are no more than four for each CTA.
 //
 // ENGINES: in one node copy engines push rows if a rank has 1536 own columns or more, and if K times the tiles of a CTA,
-// times the number of other ranks, is more than this (0: never). Where sizes are known the cost model says whether (0 or
-// 1), together with the tiles. Engines leave memory and links of each SM to the products,
-// but each copy takes them 5 us besides its bytes. So each copy has as many blocks as a wave of tiles takes, or CHUNK KiB
-// if that is more, but for that a quarter of a shard at most.
+// times the number of other ranks, is more than this (0: never, 1: whenever there are so many columns). Where sizes are
+// known the cost model chooses between 0 and 1, together with the tiles. Engines leave memory and links of each SM to the
+// products, but each copy takes them 5 us besides its bytes. So each copy has as many blocks as a wave of tiles takes, or
+// CHUNK KiB if that is more, but for that a quarter of a shard at most.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>

@@ -23,28 +23,33 @@ std::optional<int64_t> WorkCounter::countRaises(Value signal) {
 /// Adds what a put sends in the first turn of the loops around it, as many times as these turn.
 /// False where that is not known, or does not come by links.
 bool WorkCounter::addArrivals(PutOp put, RoleOp role, int64_t ctas) {
-  double times = 1, peers = 0;
+  double times = 1, peers = 1;
+  bool isToPeers = false;
   for (Operation *op = put->getParentOp(); op != role; op = op->getParentOp()) {
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
       std::optional<int64_t> taken = numbers.getIndex(branch.getCondition());
       bool isThen = branch.getThenRegion().isAncestor(put->getParentRegion());
       if (taken && (*taken != 0) != isThen)
-        return true;
+        return numbers.isFixed(branch.getCondition()); // else a later turn may take it
       continue;
     }
     std::optional<double> trips = numbers.countTrips(op);
     if (!trips)
       return false;
-    times *= *trips;
     if (auto loop = dyn_cast<ForeachPeerOp>(op)) {
+      // What a rank puts at itself does not come by a link.
+      if (loop.getIncludingSelf())
+        *trips -= 1;
       if (*trips > 0 && !loop.isAlong(kernel.getMeshOp(), LinkKind::Link))
         return false;
-      peers = *trips;
+      peers *= *trips;
+      isToPeers |= put.getPeer() == loop.getBody().getArgument(0);
     }
+    times *= *trips;
   }
   if (times == 0)
     return true;
-  if (!peers || put.getRows())
+  if (!isToPeers || put.getRows())
     return false;
   double bytes = std::max(8u, put.getSource().getType().getElementTypeBitWidth()) / 8;
   for (Value size : put.getSizes()) {
@@ -54,7 +59,7 @@ bool WorkCounter::addArrivals(PutOp put, RoleOp role, int64_t ctas) {
     bytes *= *extent;
   }
   std::optional<int64_t> raises = countRaises(put.getSignal());
-  if (!raises)
+  if (!raises || *raises < 1)
     return false;
   double sent = bytes * times;
   // Later turns may have less: of an argument each peer gets all once at most.

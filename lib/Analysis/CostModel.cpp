@@ -234,7 +234,8 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
     return getDividedTime(loop, inner, outer, sm, rates);
   if (loop.parts > 1)
     return getPartsTime(loop, inner, outer, sm, rates);
-  if (links && loop.arrivals.bytes > 0 && loop.items <= kMostItems) {
+  bool waits = llvm::any_of(times, [](const ItemTime &time) { return time.waits > 0; });
+  if (links && waits && loop.items <= kMostItems) {
     Time time = getArrivingTime(loop, times, links);
     return {time.ns, time.bound.empty() ? longest.bound : time.bound};
   }

@@ -27,6 +27,8 @@ void Work::add(const Work &other, double times) {
 
 /// Of a loop whose items differ, so many are looked at: bounds the time of the analysis.
 static constexpr int64_t kSamples = 16;
+/// Where they are looked at in their order: thirds, quarters and eighths of them are whole samples.
+static constexpr int64_t kOrderedSamples = 24;
 
 static bool hasTiles(Operation *op) {
   return holdsAny(op, [](Operation *inner) {
@@ -69,8 +71,9 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
     };
     return sum(work.inner) + sum(work.outer);
   };
+  // Items that wait or not are looked at one by one.
   if (then.waits != otherwise.waits && !taken && !isSampled)
-    return giveUp(op, "waits for peers or not, which is not known before the launch");
+    return false;
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
   item.inner.add(chosen.inner, 1);
   item.outer.add(chosen.outer, 1);
@@ -82,7 +85,10 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
 /// to this one, is counted there.
 bool WorkCounter::countCarried(Operation *loop) {
   auto inner = dyn_cast<scf::ForOp>(loop);
-  ValueRange inits = inner ? inner.getInitArgs() : cast<FoldOp>(loop).getInits();
+  auto fold = dyn_cast<FoldOp>(loop);
+  if (!inner && !fold)
+    return true;
+  ValueRange inits = inner ? inner.getInitArgs() : fold.getInits();
   for (auto [carried, init] : llvm::zip(loop->getResults(), inits)) {
     if (!isTileType(carried.getType()) || !counted.insert(carried).second)
       continue;
@@ -102,11 +108,11 @@ bool WorkCounter::countCarried(Operation *loop) {
 bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return countBranch(branch, times, inner);
-  if (!hasTiles(op) && !awaits(op)) {
+  std::optional<double> trips = numbers.countTrips(op);
+  if (!hasTiles(op) && !(trips && awaits(op))) {
     op->walk([&](Operation *nested) { alone &= !isCommunication(nested); });
     return true;
   }
-  std::optional<double> trips = numbers.countTrips(op);
   if (!trips)
     return giveUp(op, "makes a number of turns that is not known before the launch");
   // The first turn stands for all.
@@ -141,6 +147,7 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
       work.storeParts = 0;
   work.overlaps = false;
+  work.arrivals = {};
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;
@@ -148,19 +155,29 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   return true;
 }
 
-/// Sample `s`: evenly along the last dimension, or the first one if they are to be in the order of
-/// the items, and along the others so that all combinations turn up (multiples of the golden
-/// ratio).
+/// Sample `s`: evenly along dimension `even`, and along the others so that all combinations turn up
+/// (multiples of the golden ratio).
 static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds,
-                                   bool inOrder) {
+                                   size_t even) {
   SmallVector<int64_t> indices(bounds.size());
   double at = (s + 0.5) / samples;
   for (size_t i = 0; i != bounds.size(); ++i) {
-    size_t d = inOrder ? i : bounds.size() - 1 - i;
+    size_t d = (even + bounds.size() - i) % bounds.size();
     indices[d] = static_cast<int64_t>(at * bounds[d]);
     at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, i + 1), 1.0);
   }
   return indices;
+}
+
+/// Items of a loop whose items differ, evenly along dimension `even`.
+bool WorkCounter::countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
+                               LoopWork &work) {
+  work.samples.clear();
+  auto samples = static_cast<int64_t>(std::min<double>(most, work.items));
+  for (int64_t s = 0; s != samples; ++s)
+    if (!countItem(loop, spread(s, samples, bounds, even), work))
+      return false;
+  return true;
 }
 
 bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
@@ -206,12 +223,14 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   // Items differ by their indices.
   why.clear();
   isSampled = true;
-  bool inOrder = awaits(loop);
-  auto samples = static_cast<int64_t>(std::min<double>(kSamples, items));
-  for (int64_t s = 0; s != samples; ++s)
-    if (!countItem(loop, spread(s, samples, bounds, inOrder), work))
-      return false;
-  return true;
+  if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, work))
+    return false;
+  if (llvm::none_of(work.samples, [](const ItemWork &sample) { return sample.waits > 0; }))
+    return true;
+  // Those that wait do so in the order of the items.
+  const auto *first = llvm::find_if(bounds, [](int64_t bound) { return bound > 1; });
+  return countSamples(loop, bounds, kOrderedSamples,
+                      first == bounds.end() ? 0 : first - bounds.begin(), work);
 }
 
 double WorkCounter::countBytes(unsigned arg) {
@@ -266,7 +285,8 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
     return giveUp(
         kernel, "needs more CTAs than there are, or a number that is not known before the launch");
   numbers.assumeCtas(*ctas);
-  findArrivals(*ctas);
+  if (hasLinks)
+    findArrivals(*ctas);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))

@@ -28,7 +28,7 @@ public:
               std::string &why)
       : kernel(kernel), numbers(kernel, sizes, params), why(why),
         unit(getSm(kernel).getMatrixUnit()), rates(getSmTarget(kernel).getRates()),
-        chunk(getSm(kernel).getChunk()) {}
+        hasLinks(getSmTarget(kernel).getLinks() != nullptr), chunk(getSm(kernel).getChunk()) {}
 
   bool run(int64_t grid, KernelWork &work);
 
@@ -36,6 +36,8 @@ private:
   bool giveUp(Operation *op, const Twine &reason);
   FailureOr<SmallVector<int64_t>> divide(int64_t grid);
   bool countLoop(ForeachOp loop, LoopWork &work);
+  bool countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
+                    LoopWork &work);
   bool countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work);
   bool count(Block &block, double times, bool inner);
   bool countNested(Operation *op, double times, bool inner);
@@ -63,6 +65,7 @@ private:
   std::string &why;
   MatrixUnitAttr unit;
   RatesAttr rates; // null: times are of no interest
+  bool hasLinks;
   int64_t chunk;
   ItemWork item;
   LoopWork *current = nullptr;

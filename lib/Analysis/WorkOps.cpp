@@ -241,7 +241,7 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
   if (auto dot = dyn_cast<DotOp>(op))
     return countDot(dot, work, times);
   if (auto wait = dyn_cast<WaitOp>(op))
-    if (auto it = arriving.find(wait.getSignal()); it != arriving.end()) {
+    if (auto it = arriving.find(wait.getSignal()); it != arriving.end() && times > 0) {
       item.waits += times;
       current->arrivals = it->second;
     }

@@ -1,10 +1,10 @@
 //===- LowerWaits.cpp - Waiting with a deadline -------------------------------===//
 //
-// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for 8 ms looks at the abort words
-// and its deadline, and again each 8 ms, not before: the job's abort word is in the host's memory,
-// which serves one load after the other. Where all CTAs of a GPU look at the same moment that takes
-// 0.2 ms, for which fences and loads of everybody else wait. Whoever passes its deadline first
-// reports and raises the abort word; the others see it. From then on the CTA has failed
+// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for about 8 ms looks at the abort
+// words and its deadline, and again each 8 ms, not before: the job's abort word is in the host's
+// memory, which serves one load after the other. Where all CTAs of a GPU look at the same moment
+// that takes 0.2 ms, for which fences and loads of everybody else wait. Whoever passes its deadline
+// first reports and raises the abort word; the others see it. From then on the CTA has failed
 // (lib/Conversion/SMToThread/Faults.cpp), and waits for memory that others write return at once.
 //
 // A wait for a barrier in shared memory goes on: the other side comes, since its own waits

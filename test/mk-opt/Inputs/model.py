@@ -1,6 +1,6 @@
 """model.py EXPRESSION: whether it holds of what --emit=params has printed (stdin). `model`, `params`, `loop`
 (the first one that has products), `inner` and `outer` (of its items), `item`
-(ns of one by the rates of machine.mlir, but for what waits), near(a, b), cover(a, b): ceil(a / b),
+(ns of one with a tile of 128 x 256, by the rates of machine.mlir, without waiting), near(a, b), cover(a, b): ceil(a / b),
 together(a, ...), beside(a, ...): what things take that overlap, in a loop or with device memory."""
 import json
 import math
