@@ -58,8 +58,8 @@ def main(options, budget, make_device):
     path = options.tuning or places.tuning(options.target + ".json")
     of_ranks = suites.several(options.tune)
     if of_ranks and options.measured:
-        raise BenchError(f"--tune {options.tune} --measured", "the cost model knows nothing of "
-                         "transfers between ranks", "leave --measured out")
+        raise BenchError(f"--tune {options.tune} --measured", "the rates that such times are for "
+                         "are of one GPU", "leave --measured out")
     measurements = options.measured and Measurements(options.measured, options.target)
     if path == "none" and not measurements:
         raise BenchError("--tune --tuning=none", "there is no file to write",
