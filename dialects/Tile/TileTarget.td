@@ -249,7 +249,7 @@ def Mk_LinksAttr : Mk_Described<"Links", "links"> {
     of those that only multiply.
 
     ```mlir
-    #mk.links<by_ctas = 310, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 120>
+    #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 130>
     ```
   }];
   let parameters = (ins "int64_t":$by_ctas, "int64_t":$ctas_begin, "int64_t":$by_engines,

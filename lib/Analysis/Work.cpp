@@ -147,7 +147,6 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
       work.storeParts = 0;
   work.overlaps = false;
-  work.arrivals = {};
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;
@@ -173,6 +172,7 @@ static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t>
 bool WorkCounter::countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
                                LoopWork &work) {
   work.samples.clear();
+  work.arrivals = {};
   auto samples = static_cast<int64_t>(std::min<double>(most, work.items));
   for (int64_t s = 0; s != samples; ++s)
     if (!countItem(loop, spread(s, samples, bounds, even), work))

@@ -23,7 +23,7 @@ if "loops" in model:
     loop = next((l for l in model["loops"] if "products" in l["inner"]), model["loops"][0])
     names.update(loop=loop, inner=loop["inner"], outer=loop["outer"], ms=model["ms"])
     if "products" in loop["inner"]:
-        names["item"] = loop["inner"]["products"] / 1000 + 4000 + loop["outer"]["elements"] / 100 \
+        names["item"] = loop["inner"]["products"] / 1000 + 4000 + loop["outer"].get("elements", 0) / 100 \
             + loop["outer"]["stores"] / 1000
 try:
     holds = eval(sys.argv[1], {"__builtins__": {}}, names)
