@@ -81,7 +81,7 @@ class RanksMoe(RanksProblem):
         self.w1 = self.weights(self.rank, 1)
         if self.layer:
             self.w3, self.w2 = (self.weights(self.rank, n) for n in (3, 2))
-            self.factors = device.normal((self.own, self.k), "f32", seed + 7)
+            self.topk_weights = device.normal((self.own, self.k), "f32", seed + 7)
             self.out = device.empty((self.own, self.h), "bf16")
         else:
             held = self.world * self.own * self.k
@@ -128,7 +128,7 @@ class RanksMoe(RanksProblem):
     def arguments(self):
         given = {"x": self.x, "topk_ids": self.ids}
         if self.layer:
-            return {**given, "topk_weights": self.factors, "w1": self.w1,
+            return {**given, "topk_weights": self.topk_weights, "w1": self.w1,
                     "w3": self.w3, "w2": self.w2, "out": self.out}
         return {**given, "w": self.w1, "c": self.c, "counts": self.counts}
 
@@ -183,7 +183,7 @@ class RanksMoe(RanksProblem):
                 hidden = device.gated(product(x, w1, number),
                                       product(x, w3, number))
                 device.add_rows(out, tokens, product(hidden, w2, number),
-                                self.factors, choices)
+                                self.topk_weights, choices)
         return {"out": out}
 
     # Rivals -------------------------------------------------------------------
@@ -255,7 +255,7 @@ class RanksMoe(RanksProblem):
                 back[place] = row
             back, home = index(back), index(how["home"])
             returned = device.empty((sum(to), self.h), "bf16")
-            factors = self.factors.to(torch.bfloat16).view(self.own, 1, self.k)
+            factors = self.topk_weights.to(torch.bfloat16).view(self.own, 1, self.k)
 
             def call():
                 both = function(dispatch(), b, offs=ends)
