@@ -1,8 +1,12 @@
 // The first half of a gated MLP: C = silu(A * W1^T) * (A * W3^T), A: M x K, W1 and W3: N x K,
 // C: M x N; bf16, summed in f32. Both products are made from the same tiles of A.
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
-// walked together; SCHEDULE, 0 static or 1 ticket.
+// Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along
+// M and N follow each other, so that CTAs side by side can fetch together what they
+// share; RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static or 1 ticket;
+// TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn, one applies silu
+// while the other multiplies (with SCHEDULE 0, and accumulators that fit), 1: all share
+// each tile.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !w = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -17,14 +21,19 @@ mk.kernel @gemm_swiglu on @mesh dims(uniform M, uniform N, uniform K) (
     in %w3 : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128 in [64, 128]
-  %tn = mk.param "TN" = 128 in [64, 80, 96, 112, 128]
+  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
+  %tn = mk.param "TN" = 128 in [64, 72, 80, 88, 96, 104, 112, 120, 128]
   %tk = mk.param "TK" = 64
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TEAMS" = 1 in [1, 2]
   %rows = memref.dim %a, %c0 : memref<?x?xbf16>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %1 = arith.constant 1.0 : f32
@@ -34,10 +43,14 @@ mk.kernel @gemm_swiglu on @mesh dims(uniform M, uniform N, uniform K) (
   %base = tensor.splat %log2e_negative[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
-        schedule(param SCHEDULE) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
+        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %gate, %up = mk.fold (%kt) in (%k_tiles) iter(%s1 = %zero, %s3 = %zero) combine(add) : !acc, !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a

@@ -163,14 +163,16 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
 }
 
 LogicalResult LinksAttr::verify(Emit emit, int64_t byCtas, int64_t ctasBegin, int64_t byEngines,
-                                int64_t enginesBegin, int64_t copy, int64_t beside) {
+                                int64_t enginesBegin, int64_t byStores, int64_t copy,
+                                int64_t beside) {
   if (std::min({ctasBegin, enginesBegin, copy}) < 0)
     return emit() << "links with ctas_begin = " << ctasBegin << ", engines_begin = " << enginesBegin
                   << ", copy = " << copy << ": times are not negative";
   if (beside < 100)
     return emit() << "links with beside = " << beside
                   << ": it says in percent how long products take that take longer, at least 100";
-  return verifyPositive(emit, "links", {{"by_ctas", byCtas}, {"by_engines", byEngines}});
+  return verifyPositive(emit, "links",
+                        {{"by_ctas", byCtas}, {"by_engines", byEngines}, {"by_stores", byStores}});
 }
 
 LogicalResult ThresholdsAttr::verify(

@@ -244,16 +244,18 @@ def Mk_LinksAttr : Mk_Described<"Links", "links"> {
   let description = [{
     Of one rank: what comes in from all peers together, in GB/s, and when the first of it is on its way, in ns from the
     begin of a launch: `by_ctas` and `ctas_begin` where CTAs send it (peers have to be there), `by_engines` and
-    `engines_begin` where copy engines do, which are asked for in front of the launch. `copy`: ns that a copy takes an
-    engine besides its bytes. `beside` says in percent how long products take while CTAs that have them send something,
+    `engines_begin` where copy engines do, which are asked for in front of the launch, `by_stores` what items with
+    products store at peers. `copy`: ns that a copy takes an engine besides its bytes. `beside` says in percent how long products take while CTAs that have them send something,
     of those that only multiply.
 
     ```mlir
-    #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 130>
+    #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330, copy = 5000,
+              beside = 130>
     ```
   }];
   let parameters = (ins "int64_t":$by_ctas, "int64_t":$ctas_begin, "int64_t":$by_engines,
-                        "int64_t":$engines_begin, "int64_t":$copy, "int64_t":$beside);
+                        "int64_t":$engines_begin, "int64_t":$by_stores, "int64_t":$copy,
+                        "int64_t":$beside);
 }
 
 def Mk_TargetAttr : Mk_Described<"Target", "target"> {

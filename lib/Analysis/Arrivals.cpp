@@ -96,17 +96,50 @@ void WorkCounter::findArrivals(ArrayRef<int64_t> ctas) {
     // Stores and signals that peers send besides say nothing of how much there is.
     role.walk([&](SignalOp signal) { unknown.insert(signal.getSignal()); });
     role.walk([&](mk::StoreOp store) {
-      if (store.getSignal())
-        unknown.insert(store.getSignal());
+      if (!store.getSignal())
+        return;
+      unknown.insert(store.getSignal());
+      if (multiplies && getShareSent(store.getPeer()) > 0)
+        announcing.insert(store.getSignal());
     });
   }
   for (Value signal : unknown)
     arriving.erase(signal);
 }
 
+/// Of what is stored at a rank in each turn of a loop over peers, or at one that the item names,
+/// the share that goes by links.
+double WorkCounter::getShareSent(Value peer) {
+  if (!hasLinks || !peer)
+    return 0;
+  if (auto argument = dyn_cast<BlockArgument>(peer)) {
+    auto loop = dyn_cast<ForeachPeerOp>(argument.getOwner()->getParentOp());
+    if (!loop || !loop.isAlong(kernel.getMeshOp(), LinkKind::Link))
+      return 0;
+    if (std::optional<int64_t> rank = numbers.getIndex(peer))
+      return *rank != 0;
+    double turns = numbers.countTrips(loop).value_or(0);
+    return turns > 0 && loop.getIncludingSelf() ? (turns - 1) / turns : 1;
+  }
+  auto rank = peer.getDefiningOp<RankOp>();
+  if (!rank || !rank.getAxes())
+    return 0;
+  // The first rank has no coordinate but 0.
+  bool isOther = false;
+  for (auto [name, coord] : llvm::zip(rank.getAxes()->getAsRange<StringAttr>(), rank.getCoords())) {
+    AxisAttr axis = kernel.getMeshOp().getAxis(kernel.getMeshOp().findAxis(name.getValue()));
+    if (axis.getSize() == 1 || numbers.getIndex(coord) == 0)
+      continue;
+    if (axis.getLink() != LinkKind::Link)
+      return 0;
+    isOther = true;
+  }
+  return isOther;
+}
+
 bool WorkCounter::awaits(Operation *op) {
-  return !arriving.empty() && holdsAny(op, [&](Operation *inner) {
+  return holdsAny(op, [&](Operation *inner) {
     auto wait = dyn_cast<WaitOp>(inner);
-    return wait && arriving.contains(wait.getSignal());
+    return wait && (arriving.contains(wait.getSignal()) || announcing.contains(wait.getSignal()));
   });
 }

@@ -1,11 +1,11 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
+#include "PeersTime.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -160,65 +160,13 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
 }
 
-/// Of more items those that wait for peers are not looked at one by one.
-static constexpr double kMostItems = 1 << 16;
-
-namespace {
-/// An item: what it takes, of this in loops around products, and how often it waits.
-struct ItemTime {
-  double whole, inner, waits;
-};
-} // namespace
-
-/// Items in their order, each by the CTA that is free first. What peers send comes evenly, a step
-/// at a time: the n-th of those that wait has what it needs when its share of all has come. One
-/// that waits several times, spread over its inner part, goes on with what is there; the parts come
-/// side by side for as many items as there are CTAs.
-static Time getArrivingTime(const LoopWork &loop, ArrayRef<ItemTime> samples, LinksAttr links) {
-  const Arrivals &arrivals = loop.arrivals;
-  auto items = static_cast<int64_t>(loop.items);
-  auto find = [&](int64_t i) -> const ItemTime & { return samples[i * samples.size() / items]; };
-  double waiting = 0;
-  for (int64_t i = 0; i != items; ++i)
-    waiting += find(i).waits > 0;
-  double steps = std::max(1.0, std::round(arrivals.bytes / arrivals.step));
-  bool byEngines = arrivals.copies > 0;
-  double rate = byEngines ? links.getByEngines() : links.getByCtas();
-  double first = byEngines ? links.getEnginesBegin() : links.getCtasBegin();
-  double step = (arrivals.bytes / rate + arrivals.copies * links.getCopy()) / steps;
-  double end = first + steps * step;
-  double slowness = byEngines ? 1 : inPercent(links.getBeside());
-  // When each CTA is free.
-  std::priority_queue<double, std::vector<double>, std::greater<>> free(
-      std::greater<>(), std::vector<double>(std::min<int64_t>(loop.ctas, items), 0.0));
-  double finished = 0, before = 0, busy = 0;
-  for (int64_t i = 0; i != items; ++i) {
-    const ItemTime &item = find(i);
-    double begin = free.top(), ready = 0;
-    free.pop();
-    if (item.waits > 0) {
-      before += 1;
-      double with = item.waits > 1 ? llvm::alignTo(before, loop.ctas) : before;
-      ready = first + std::ceil(std::min(with / waiting, 1.0) * steps) * step;
-    }
-    double slow = std::max(begin, ready) < end ? slowness : 1;
-    if (item.waits > 1)
-      ready -= slow * item.inner * (1 - 1 / item.waits);
-    busy += slow * item.whole / loop.ctas;
-    begin = std::max(begin, ready) + slow * item.whole;
-    finished = std::max(finished, begin);
-    free.push(begin);
-  }
-  return {finished, end > busy ? "links" : ""};
-}
-
 /// What the CTA with most to do takes for its items.
 static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksAttr links) {
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
     return {};
   Time longest, inner, outer;
   double sum = 0, item = getItemTime(loop, sm, rates);
-  SmallVector<ItemTime> times;
+  SmallVector<PeersItem> times;
   for (const ItemWork &work : loop.samples) {
     inner = getInnerTime(loop, work.inner, sm, rates);
     outer = getOuterTime(loop, work.outer, rates);
@@ -228,16 +176,17 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
       whole.ns = std::max(inner.ns, whole.ns / 2);
     sum += whole.ns;
     longest = longer(longest, whole);
-    times.push_back({whole.ns, inner.ns, work.waits});
+    times.push_back(
+        {whole.ns, inner.ns, work.waits, work.gathers, work.getSent(), work.getAnnounced()});
   }
   if (loop.schedule == ScheduleKind::StreamK)
     return getDividedTime(loop, inner, outer, sm, rates);
   if (loop.parts > 1)
     return getPartsTime(loop, inner, outer, sm, rates);
-  bool waits = llvm::any_of(times, [](const ItemTime &time) { return time.waits > 0; });
-  if (links && waits && loop.items <= kMostItems) {
-    Time time = getArrivingTime(loop, times, links);
-    return {time.ns, time.bound.empty() ? longest.bound : time.bound};
+  bool meetsPeers = llvm::any_of(loop.samples, [](const ItemWork &w) { return w.meetsPeers(); });
+  if (links && meetsPeers && loop.items <= kMostPeersItems) {
+    auto [ns, byLinks] = getPeersTime(loop, times, links);
+    return {ns, byLinks ? "links" : longest.bound};
   }
   double mean = sum / loop.samples.size();
   double share = loop.items / loop.ctas; // of each CTA, if it could be cut

@@ -20,6 +20,8 @@ void Work::add(const Work &other, double times) {
   turns += times * other.turns;
   loads += times * other.loads;
   stores += times * other.stores;
+  sent += times * other.sent;
+  announced += times * other.announced;
   elements += times * other.elements;
   functions += times * other.functions;
   sums += times * other.sums;
@@ -29,6 +31,9 @@ void Work::add(const Work &other, double times) {
 static constexpr int64_t kSamples = 16;
 /// Where they are looked at in their order: thirds, quarters and eighths of them are whole samples.
 static constexpr int64_t kOrderedSamples = 24;
+
+/// Of so many peers each is looked at, where they may get different things.
+static constexpr double kMostPeers = 16;
 
 static bool hasTiles(Operation *op) {
   return holdsAny(op, [](Operation *inner) {
@@ -71,13 +76,14 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
     };
     return sum(work.inner) + sum(work.outer);
   };
-  // Items that wait or not are looked at one by one.
-  if (then.waits != otherwise.waits && !taken && !isSampled)
+  // Items that wait or not, or send or not, are looked at one by one.
+  if (!taken && !isSampled && !then.meetsPeersAs(otherwise))
     return false;
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
   item.inner.add(chosen.inner, 1);
   item.outer.add(chosen.outer, 1);
   item.waits += std::max(then.waits, otherwise.waits);
+  item.gathers += std::max(then.gathers, otherwise.gathers);
   return true;
 }
 
@@ -105,6 +111,26 @@ bool WorkCounter::countCarried(Operation *loop) {
   return true;
 }
 
+/// Where peers may get different things they are looked at one by one.
+bool WorkCounter::countPeers(ForeachPeerOp loop, double times, bool inner) {
+  MeshOp mesh = kernel.getMeshOp();
+  int place = mesh.findAxis(cast<StringAttr>(loop.getAxes()[0]).getValue());
+  int64_t stride = 1;
+  for (unsigned axis = place + 1; axis != mesh.getNumAxes(); ++axis)
+    stride *= mesh.getAxis(axis).getSize();
+  // The own rank is the first.
+  int64_t first = loop.getIncludingSelf() ? 0 : 1;
+  for (int64_t at = first; at != mesh.getAxis(place).getSize(); ++at) {
+    IndexEvaluator before = numbers.getState();
+    numbers.assume(loop.getBody().getArgument(0), at * stride);
+    bool ok = count(loop.getBody().front(), times, inner || holds<DotOp>(loop));
+    numbers.setState(std::move(before));
+    if (!ok)
+      return false;
+  }
+  return true;
+}
+
 bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return countBranch(branch, times, inner);
@@ -115,6 +141,9 @@ bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   }
   if (!trips)
     return giveUp(op, "makes a number of turns that is not known before the launch");
+  if (auto peers = dyn_cast<ForeachPeerOp>(op);
+      peers && holds<scf::IfOp>(op) && peers.getAxes().size() == 1 && *trips <= kMostPeers)
+    return countPeers(peers, times, inner);
   // The first turn stands for all.
   if (auto range = dyn_cast<scf::ForOp>(op))
     if (std::optional<int64_t> from = numbers.getIndex(range.getLowerBound()))
@@ -225,9 +254,9 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   isSampled = true;
   if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, work))
     return false;
-  if (llvm::none_of(work.samples, [](const ItemWork &sample) { return sample.waits > 0; }))
+  if (llvm::none_of(work.samples, [](const ItemWork &sample) { return sample.meetsPeers(); }))
     return true;
-  // Those that wait do so in the order of the items.
+  // Those that wait or send do so in the order of the items.
   const auto *first = llvm::find_if(bounds, [](int64_t bound) { return bound > 1; });
   return countSamples(loop, bounds, kOrderedSamples,
                       first == bounds.end() ? 0 : first - bounds.begin(), work);

@@ -42,6 +42,7 @@ private:
   bool count(Block &block, double times, bool inner);
   bool countNested(Operation *op, double times, bool inner);
   bool countCarried(Operation *loop);
+  bool countPeers(ForeachPeerOp loop, double times, bool inner);
   bool countBranch(scf::IfOp op, double times, bool inner);
   bool countOp(Operation *op, double times, bool inner);
   bool countDot(DotOp dot, Work &work, double times);
@@ -56,6 +57,7 @@ private:
   void countArguments(KernelWork &work);
   void findArrivals(ArrayRef<int64_t> ctas);
   bool addArrivals(PutOp put, RoleOp role, int64_t ctas);
+  double getShareSent(Value peer);
   std::optional<int64_t> countRaises(Value signal);
   /// Whether an op waits for what peers send.
   bool awaits(Operation *op);
@@ -76,6 +78,7 @@ private:
   llvm::SmallDenseMap<unsigned, bool> packable; // arguments whose rows no tensor map describes
   bool alone = true;
   llvm::SmallDenseMap<Value, Arrivals> arriving; // what peers send, by the signal that they raise
+  llvm::SmallDenseSet<Value> announcing;         // signals of what items with products store there
   bool isSampled = false;                        // items differ: they are looked at one by one
 };
 

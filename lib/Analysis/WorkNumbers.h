@@ -15,6 +15,9 @@ public:
   /// Forgets what was assumed of items.
   void reset();
   void assume(Value value, int64_t number) { numbers.assume(value, number); }
+  /// What is assumed, and follows from that: to go back to it.
+  IndexEvaluator getState() const { return numbers; }
+  void setState(IndexEvaluator state) { numbers = std::move(state); }
   /// How many CTAs each role has, where the kernel asks; not forgotten.
   void assumeCtas(ArrayRef<int64_t> ctas);
 

@@ -236,15 +236,21 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
       return giveUp(op, kUnknownExtents);
     alone &= !store.getPeer();
     work.stores += times * *bytes * countChunks(store);
+    double sent = times * *bytes * getShareSent(store.getPeer());
+    work.sent += sent;
+    work.announced += store.getSignal() ? sent : 0;
     return true;
   }
   if (auto dot = dyn_cast<DotOp>(op))
     return countDot(dot, work, times);
-  if (auto wait = dyn_cast<WaitOp>(op))
-    if (auto it = arriving.find(wait.getSignal()); it != arriving.end() && times > 0) {
+  if (auto wait = dyn_cast<WaitOp>(op); wait && times > 0) {
+    if (auto it = arriving.find(wait.getSignal()); it != arriving.end()) {
       item.waits += times;
       current->arrivals = it->second;
+    } else if (announcing.contains(wait.getSignal())) {
+      item.gathers += times;
     }
+  }
   alone &= !isCommunication(op);
   return !op->getNumResults() || !isTileType(op->getResult(0).getType()) ||
          countTile(op, work, times);

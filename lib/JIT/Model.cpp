@@ -283,6 +283,7 @@ static llvm::json::Object describe(const Work &work) {
   add("turns", work.turns);
   add("loads", work.loads);
   add("stores", work.stores);
+  add("sent", work.sent);
   add("elements", work.elements);
   add("functions", work.functions);
   add("sums", work.sums);

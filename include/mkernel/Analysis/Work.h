@@ -27,6 +27,8 @@ struct Work {
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes
+  double sent = 0;      // bytes of tiles that are stored at peers, by links
+  double announced = 0; // of these, bytes that come with a signal
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
   double functions = 0; // of these, of exponentials, roots and their like
   double sums = 0;      // elements of products that are added up apart, as those of fp8
@@ -38,7 +40,17 @@ struct Work {
 /// (in front of such loops and behind them).
 struct ItemWork {
   Work inner, outer;
-  double waits = 0; // for what peers send (`LoopWork::arrivals`)
+  double waits = 0;   // for what peers send (`LoopWork::arrivals`)
+  double gathers = 0; // waits for what they store in items of their own
+
+  double getSent() const { return inner.sent + outer.sent; }
+  double getAnnounced() const { return inner.announced + outer.announced; }
+  /// Whether it waits for peers, or sends them something.
+  bool meetsPeers() const { return waits > 0 || gathers > 0 || getSent() > 0; }
+  /// Whether both do the same of that.
+  bool meetsPeersAs(const ItemWork &other) const {
+    return waits == other.waits && gathers == other.gathers && getSent() == other.getSent();
+  }
 };
 
 /// What peers send a rank by links while it works, in the order in which items wait for it.

@@ -47,7 +47,8 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
     functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
     item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,
     apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>,
-  links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, copy = 5000, beside = 130>>)";
+  links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330,
+           copy = 5000, beside = 130>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));

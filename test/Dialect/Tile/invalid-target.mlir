@@ -481,14 +481,19 @@ module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, f
 // -----
 
 // expected-error @+1 {{links with ctas_begin = 8000, engines_begin = -1, copy = 5000: times are not negative}}
-module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = -1, copy = 5000, beside = 130>} {}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = -1, by_stores = 330, copy = 5000, beside = 130>} {}
 
 // -----
 
 // expected-error @+1 {{links with beside = 99: it says in percent how long products take that take longer, at least 100}}
-module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 0, copy = 5000, beside = 99>} {}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 0, by_stores = 330, copy = 5000, beside = 99>} {}
 
 // -----
 
 // expected-error @+1 {{links with by_engines = 0: it is at least 1}}
-module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 0, engines_begin = 0, copy = 5000, beside = 130>} {}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 0, engines_begin = 0, by_stores = 330, copy = 5000, beside = 130>} {}
+
+// -----
+
+// expected-error @+1 {{links with by_stores = 0: it is at least 1}}
+module attributes {x = #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 0, by_stores = 0, copy = 5000, beside = 130>} {}

@@ -37,7 +37,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
 // CHECK-SAME: rates = <products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
 // CHECK-SAME: sustained = 675000, memory = 3692, latency = 0, launch = 0, item = 0, split = 0,
 // CHECK-SAME: line = 64, off_line = 100, by_threads = 1000, beside = 200, apart = 105, uneven = 120, packing = 0, join = 0, clock = 100, overlap = 1, memory_overlap = 64>,
-// CHECK-SAME: links = <by_ctas = 1, ctas_begin = 0, by_engines = 2, engines_begin = 3, copy = 0, beside = 100>>}
+// CHECK-SAME: links = <by_ctas = 1, ctas_begin = 0, by_engines = 2, engines_begin = 3, by_stores = 4, copy = 0, beside = 100>>}
 module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
@@ -55,4 +55,4 @@ module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", gr
   rates = <memory_overlap = 64, overlap = 1, clock = 100, join = 0, packing = 0, uneven = 120, apart = 105, beside = 200, by_threads = 1000, off_line = 100, line = 64,
     products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
     sustained = 675000, memory = 3692, latency = 0, launch = 0, item = 0, split = 0>,
-  links = <beside = 100, copy = 0, engines_begin = 3, by_engines = 2, ctas_begin = 0, by_ctas = 1>>} {}
+  links = <beside = 100, by_stores = 4, copy = 0, engines_begin = 3, by_engines = 2, ctas_begin = 0, by_ctas = 1>>} {}
