@@ -31,9 +31,11 @@ void Work::add(const Work &other, double times) {
 static constexpr int64_t kSamples = 16;
 /// Where they are looked at in their order: thirds, quarters and eighths of them are whole samples.
 static constexpr int64_t kOrderedSamples = 24;
+/// Where items for the ranks of a node may alternate, as many in a row as there are, so often.
+static constexpr int64_t kOrderedRuns = 12;
 
 /// Of so many peers each is looked at, where they may get different things.
-static constexpr double kMostPeers = 16;
+static constexpr int64_t kMostPeers = 16;
 
 static bool hasTiles(Operation *op) {
   return holdsAny(op, [](Operation *inner) {
@@ -183,30 +185,43 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   return true;
 }
 
-/// Sample `s`: evenly along dimension `even`, and along the others so that all combinations turn up
-/// (multiples of the golden ratio).
+/// Sample `s`: evenly along dimension `even`, `run` of them in a row, and along the others so that
+/// all combinations turn up (multiples of the golden ratio).
 static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds,
-                                   size_t even) {
+                                   size_t even, int64_t run) {
   SmallVector<int64_t> indices(bounds.size());
-  double at = (s + 0.5) / samples;
+  double at = (s / run * run + 0.5) / samples;
   for (size_t i = 0; i != bounds.size(); ++i) {
     size_t d = (even + bounds.size() - i) % bounds.size();
     indices[d] = static_cast<int64_t>(at * bounds[d]);
     at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, i + 1), 1.0);
   }
+  indices[even] = std::min(indices[even] + s % run, bounds[even] - 1);
   return indices;
 }
 
-/// Items of a loop whose items differ, evenly along dimension `even`.
+/// Items of a loop whose items differ, evenly along dimension `even`, `run` of them in a row.
 bool WorkCounter::countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
-                               LoopWork &work) {
+                               int64_t run, LoopWork &work) {
   work.samples.clear();
   work.arrivals = {};
   auto samples = static_cast<int64_t>(std::min<double>(most, work.items));
+  // All of them, one after the other.
+  if (run > 1 && bounds[even] <= samples)
+    samples = bounds[even], run = 1;
   for (int64_t s = 0; s != samples; ++s)
-    if (!countItem(loop, spread(s, samples, bounds, even), work))
+    if (!countItem(loop, spread(s, samples, bounds, even, run), work))
       return false;
   return true;
+}
+
+/// Ranks that links reach, the own one among them.
+int64_t WorkCounter::countLinked() {
+  int64_t ranks = 1;
+  for (int64_t axis = 0; axis != kernel.getMeshOp().getNumAxes(); ++axis)
+    if (AxisAttr found = kernel.getMeshOp().getAxis(axis); found.getLink() == LinkKind::Link)
+      ranks *= found.getSize();
+  return ranks;
 }
 
 bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
@@ -252,14 +267,17 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   // Items differ by their indices.
   why.clear();
   isSampled = true;
-  if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, work))
+  if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, 1, work))
     return false;
   if (llvm::none_of(work.samples, [](const ItemWork &sample) { return sample.meetsPeers(); }))
     return true;
   // Those that wait or send do so in the order of the items.
   const auto *first = llvm::find_if(bounds, [](int64_t bound) { return bound > 1; });
-  return countSamples(loop, bounds, kOrderedSamples,
-                      first == bounds.end() ? 0 : first - bounds.begin(), work);
+  size_t even = first == bounds.end() ? 0 : first - bounds.begin();
+  bool sends = llvm::any_of(work.samples, [](const ItemWork &s) { return s.getSent() > 0; });
+  int64_t run = sends ? std::min(countLinked(), kMostPeers) : 1;
+  return countSamples(loop, bounds, run > 1 ? kOrderedRuns * run : kOrderedSamples, even, run,
+                      work);
 }
 
 double WorkCounter::countBytes(unsigned arg) {

@@ -37,7 +37,8 @@ private:
   FailureOr<SmallVector<int64_t>> divide(int64_t grid);
   bool countLoop(ForeachOp loop, LoopWork &work);
   bool countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
-                    LoopWork &work);
+                    int64_t run, LoopWork &work);
+  int64_t countLinked();
   bool countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work);
   bool count(Block &block, double times, bool inner);
   bool countNested(Operation *op, double times, bool inner);

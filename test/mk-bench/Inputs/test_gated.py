@@ -127,7 +127,8 @@ class Cases(unittest.TestCase):
             seed = lambda text: int(text.split(":")[1])
             old = [text for text in suite["tuned_on"] if ":" in text]
             self.assertFalse(set(map(seed, suite["drawn"])) & set(map(seed, old)))
-            now = {"gemm_drawn": 4049, "gemm_few_drawn": 4049, "gemm_ragged_drawn": 2028}.get(name, 2027)
+            now = {"gemm_ragged_drawn": 2028, "ag_gemm_drawn": 2027, "fp8_drawn": 2027,
+                   "fp8_block_drawn": 2027}.get(name, 4049)
             self.assertEqual(set(map(seed, suite["drawn"])), {now})
             known = {shape for text in old for shape in shapes.parse(text)} | set(suite["tuned_on"])
             several = {"gpus": 2} if EVERY.several(name) else {}

@@ -13,6 +13,8 @@ std::mutex calls;
 
 namespace {
 
+std::mutex launches; // of `fake.last`
+
 struct FakeModule {
   FakeKernel kernel;
   std::unique_ptr<FakePtx> ptx; // of a kernel that is executed as it is written
@@ -206,6 +208,12 @@ int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
     return 0;
   }
   const FakeKernel &kernel = from<FakeModule>(function)->kernel;
+  auto *block = static_cast<std::byte *>(params[0]);
+  if (extra || reinterpret_cast<uintptr_t>(block) % 64)
+    return 1;
+  std::vector<std::byte> arguments(block, block + kernel.params);
+  // Ranks, which are threads, may launch side by side.
+  std::unique_lock lock(launches);
   fake.last.config = *config;
   fake.last.cooperative =
       config->numAttributes == 1 &&
@@ -215,16 +223,14 @@ int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
       config->numAttributes == 1 &&
       config->attributes[0].id == LaunchAttribute::kProgrammaticSerialization &&
       config->attributes[0].value.programmaticSerialization == 1;
-  auto *block = static_cast<std::byte *>(params[0]);
-  if (extra || reinterpret_cast<uintptr_t>(block) % 64)
-    return 1;
-  fake.last.params.assign(block, block + kernel.params);
+  fake.last.params = arguments;
+  lock.unlock();
   if (stream.capturing) {
     stream.graph.kernel = kernel;
-    stream.graph.params = fake.last.params;
+    stream.graph.params = std::move(arguments);
     return 0;
   }
-  return runFakeKernel(fake, kernel, fake.last.params);
+  return runFakeKernel(fake, kernel, arguments);
 }
 int streamCreate(StreamHandle *stream, unsigned) {
   ENTER("cuStreamCreate");
