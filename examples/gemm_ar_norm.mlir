@@ -70,7 +70,7 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %nc = mk.param "NC" = 1024
   %nt = mk.param "NT" = 32
   mk.param "RASTER" = 16
-  %any_lag = mk.param "LAG" = 8
+  %any_lag = mk.param "LAG" = 1000000
   mk.param "PUBLISH" = 2
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
