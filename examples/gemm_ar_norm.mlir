@@ -17,8 +17,8 @@
 // CTAs of their own (@publish) add the nodes' sums and go on as above; the last quarter is done by all that are
 // done with products.
 //
-// Tiles of other GPUs never wait. The own ones of a block of TM rows come LAG blocks behind those, so that results are sent
-// while there are products.
+// Tiles of other GPUs never wait. The own ones of a block of TM rows come LAG blocks behind those: with few, results are sent
+// while there are products, but parts may not be there yet. By default all own ones are last.
 //
 // Parameters: TM, TN, TK, the extents of a tile (TN divides 256 and is at least 16); RASTER, how many rows of tiles, of one
 // GPU each, are walked together; LAG, by how many blocks the own tiles trail (more than there are makes them last); NR and

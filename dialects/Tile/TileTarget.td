@@ -244,9 +244,9 @@ def Mk_LinksAttr : Mk_Described<"Links", "links"> {
   let description = [{
     Of one rank: what comes in from all peers together, in GB/s, and when the first of it is on its way, in ns from the
     begin of a launch: `by_ctas` and `ctas_begin` where CTAs send it (peers have to be there), `by_engines` and
-    `engines_begin` where copy engines do, which are asked for in front of the launch, `by_stores` what items with
-    products store at peers. `copy`: ns that a copy takes an engine besides its bytes. `beside` says in percent how long products take while CTAs that have them send something,
-    of those that only multiply.
+    `engines_begin` where copy engines do, which are asked for in front of the launch. `by_stores`: GB/s that its items
+    with products store at all peers together. `copy`: ns that a copy takes an engine besides its bytes. `beside` says
+    in percent how long products take while CTAs that have them send something, of those that only multiply.
 
     ```mlir
     #mk.links<by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330, copy = 5000,

@@ -80,6 +80,11 @@ void WorkCounter::findArrivals(ArrayRef<int64_t> ctas) {
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>())) {
     bool multiplies = holds<DotOp>(role);
     numbers.reset();
+    // Of any item.
+    role.walk([&](mk::StoreOp store) {
+      if (multiplies && store.getSignal() && getShareSent(store.getPeer()) > 0)
+        announcing.insert(store.getSignal());
+    });
     // Of loops the first turn.
     role.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto loop = dyn_cast<ForeachOp>(op))
@@ -96,11 +101,8 @@ void WorkCounter::findArrivals(ArrayRef<int64_t> ctas) {
     // Stores and signals that peers send besides say nothing of how much there is.
     role.walk([&](SignalOp signal) { unknown.insert(signal.getSignal()); });
     role.walk([&](mk::StoreOp store) {
-      if (!store.getSignal())
-        return;
-      unknown.insert(store.getSignal());
-      if (multiplies && getShareSent(store.getPeer()) > 0)
-        announcing.insert(store.getSignal());
+      if (store.getSignal())
+        unknown.insert(store.getSignal());
     });
   }
   for (Value signal : unknown)
@@ -119,7 +121,9 @@ double WorkCounter::getShareSent(Value peer) {
     if (std::optional<int64_t> rank = numbers.getIndex(peer))
       return *rank != 0;
     double turns = numbers.countTrips(loop).value_or(0);
-    return turns > 0 && loop.getIncludingSelf() ? (turns - 1) / turns : 1;
+    if (turns == 0)
+      return 0;
+    return loop.getIncludingSelf() ? (turns - 1) / turns : 1;
   }
   auto rank = peer.getDefiningOp<RankOp>();
   if (!rank || !rank.getAxes())

@@ -69,7 +69,7 @@ double PeersTime::getReady(const PeersItem &item) {
 /// announced. Where that comes behind it, peers are taken to announce it as it gathers.
 double PeersTime::getGathered() {
   gathered += 1;
-  auto needed = static_cast<size_t>(std::ceil(gathered / gathering * announcing));
+  auto needed = static_cast<size_t>(std::ceil(gathered * announcing / gathering));
   return needed && needed <= there.size() ? there[needed - 1] : 0;
 }
 

@@ -8,6 +8,9 @@
 
 namespace mlir::mk {
 
+/// Of peers that may get different things so many are looked at.
+constexpr int64_t kMostPeers = 16;
+
 /// Why work cannot be counted.
 constexpr StringLiteral kUnknownExtents = "has a tile whose extents are not known";
 
