@@ -242,8 +242,12 @@ void Rdma::repostReceives() {
   for (Queue &queue : queues_)
     if (queue.receivesOwed && !queue.broken) {
       uint32_t count = std::exchange(queue.receivesOwed, 0);
-      if (Status posted = postReceives(queue, count); !posted)
-        stop(posted);
+      if (Status posted = postReceives(queue, count); !posted) {
+        // The device may have said why, and in better words.
+        asyncEvents(*queue.nic);
+        if (!queue.broken)
+          stop(posted);
+      }
     }
 }
 
