@@ -104,9 +104,6 @@ bool WorkCounter::countCarried(Operation *loop) {
 bool WorkCounter::countPeers(ForeachPeerOp loop, double times, bool inner) {
   MeshOp mesh = kernel.getMeshOp();
   int place = mesh.findAxis(cast<StringAttr>(loop.getAxes()[0]).getValue());
-  int64_t stride = 1;
-  for (int64_t axis = place + 1; axis != mesh.getNumAxes(); ++axis)
-    stride *= mesh.getAxis(axis).getSize();
   BlockArgument peer = loop.getBody().getArgument(0);
   // The own rank is the first.
   int64_t first = loop.getIncludingSelf() ? 0 : 1, peers = mesh.getAxis(place).getSize() - first;
@@ -115,7 +112,7 @@ bool WorkCounter::countPeers(ForeachPeerOp loop, double times, bool inner) {
   for (int64_t i = 0; i != looks; ++i) {
     IndexEvaluator before = numbers.getState();
     int64_t at = first + i * peers / looks;
-    numbers.assume(peer, at * stride);
+    numbers.assume(peer, at * mesh.getStride(place));
     loop.walk([&](CoordOp coord) {
       if (coord.getRank() == peer && mesh.findAxis(coord.getAxis()) == place)
         numbers.assume(coord, at);
@@ -133,14 +130,6 @@ bool WorkCounter::countPeers(ForeachPeerOp loop, double times, bool inner) {
   return true;
 }
 
-/// Whether all axes have sizes.
-static bool isBound(MeshOp mesh) {
-  for (int64_t axis = 0; axis != mesh.getNumAxes(); ++axis)
-    if (ShapedType::isDynamic(mesh.getAxis(axis).getSize()))
-      return false;
-  return true;
-}
-
 bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return countBranch(branch, times, inner);
@@ -152,7 +141,8 @@ bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   if (!trips)
     return giveUp(op, "makes a number of turns that is not known before the launch");
   if (auto peers = dyn_cast<ForeachPeerOp>(op);
-      peers && holds<scf::IfOp>(op) && peers.getAxes().size() == 1 && isBound(kernel.getMeshOp()))
+      peers && holds<scf::IfOp>(op) && peers.getAxes().size() == 1 &&
+      !ShapedType::isDynamic(kernel.getMeshOp().getNumRanks()))
     return countPeers(peers, times, inner);
   // The first turn stands for all.
   if (auto range = dyn_cast<scf::ForOp>(op))
