@@ -27,6 +27,9 @@ LogicalResult Compilation::compile() {
   return failed(cpu) ? failure() : emitCode(module, *cpu);
 }
 
+/// More would take longer to measure than to tune all.
+static constexpr int64_t kMostCandidates = 64;
+
 /// A message about the options themselves; empty if they are fine.
 static std::string checkOptions(const CompileOptions &options, const TargetBackend &backend) {
   SmallVector<StringRef> phases{"signature",
@@ -49,6 +52,9 @@ static std::string checkOptions(const CompileOptions &options, const TargetBacke
         problem = "error: " + option.outOfRange(field);
   };
   mkernel::options::forEachCompileOption(check, options);
+  if (options.candidates < 0 || options.candidates > kMostCandidates)
+    problem = "error: --candidates=" + std::to_string(options.candidates) +
+              " is not between 1 and " + std::to_string(kMostCandidates);
   return problem;
 }
 

@@ -20,6 +20,10 @@ static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 /// milliseconds where that is less. Of 52 shapes for which they were predicted to be faster, most
 /// of those that were slower had gained less than this.
 static constexpr double kOverlapping = 0.03, kOverlappingMs = 0.001;
+/// How many times as slow as the best one a choice may be predicted to be whose measurement may
+/// still pay: of 17 shapes with 60 choices each the fastest one was among these
+/// (docs/cost-model.md).
+static constexpr double kWorthMeasuring = 1.4;
 
 namespace {
 /// A copy of a module whose kernel is as the counter of work wants it.
@@ -222,7 +226,68 @@ private:
 };
 } // namespace
 
-static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) {
+/// What is much alike of two choices, so that the model errs alike on them: extents of tiles in
+/// steps of half an octave, teams, and how items are divided.
+using Family = SmallVector<int64_t>;
+
+static Family getFamily(const KernelWork &work) {
+  auto step = [](int64_t extent) {
+    return std::lround(2 * std::log2(std::max<int64_t>(extent, 1)));
+  };
+  Family family;
+  for (const LoopWork &loop : work.loops)
+    family.append({step(loop.rows), step(loop.columns), loop.teams, loop.parts,
+                   static_cast<int64_t>(loop.schedule)});
+  return family;
+}
+
+namespace {
+/// The best choice of each family.
+class Ranking {
+public:
+  void add(const ModelChoice &choice) {
+    Entry entry{{choice.set, *choice.prediction}, getScore(choice), countAsked(choice.work)};
+    auto [it, isNew] = families.try_emplace(getFamily(choice.work), entry);
+    if (!isNew && entry.isBefore(it->second))
+      it->second = std::move(entry);
+  }
+
+  /// Up to `most`: behind `first`, which has the parameters `near` if it has none of its own, the
+  /// best ones that are at most kWorthMeasuring times as slow.
+  std::vector<ModelChoice::Candidate> take(size_t most, const ModelChoice &first,
+                                           const NamedNumbers &near) {
+    std::vector<Entry> entries;
+    for (auto &[family, entry] : families)
+      entries.push_back(std::move(entry));
+    llvm::sort(entries, [](const Entry &a, const Entry &b) { return a.isBefore(b); });
+    std::vector<ModelChoice::Candidate> list{
+        {first.set.empty() ? near : first.set, *first.prediction}};
+    double least = getScore(first);
+    std::pair<double, double> known(least, countAsked(first.work));
+    for (Entry &entry : entries) {
+      // As much work in as much time is the same code, as where nothing is left to divide.
+      bool isNew = std::pair(entry.score, entry.asked) != known;
+      known = {entry.score, entry.asked};
+      if (isNew && list.size() < most && entry.score <= kWorthMeasuring * least)
+        list.push_back(std::move(entry.candidate));
+    }
+    return list;
+  }
+
+private:
+  struct Entry {
+    ModelChoice::Candidate candidate;
+    double score, asked;
+    bool isBefore(const Entry &other) const {
+      return std::tie(score, asked, candidate.set) <
+             std::tie(other.score, other.asked, other.candidate.set);
+    }
+  };
+  std::map<Family, Entry> families;
+};
+} // namespace
+
+static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, size_t candidates) {
   const ParamChoices choices = model.getOpenChoices();
   if (choices.empty())
     return;
@@ -236,10 +301,15 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) 
   // From what there is: measured nearby, or the defaults.
   ModelChoice first, best, candidate;
   bool mayStay = model.predict(near, /*mustFit=*/true, first);
+  Ranking ranking;
   combinations.visit([&](const NamedNumbers &set) {
     candidate.set = set;
-    if (model.predict(set, /*mustFit=*/true, candidate) && isBetter(candidate, best))
+    if (!model.predict(set, /*mustFit=*/true, candidate))
+      return true;
+    if (isBetter(candidate, best))
       best = candidate;
+    if (candidates)
+      ranking.add(candidate);
     return true;
   });
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
@@ -248,6 +318,8 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) 
   if (!best.prediction)
     return;
   best.compared = count;
+  if (candidates)
+    best.candidates = ranking.take(candidates, best, near);
   result = std::move(best);
 }
 
@@ -265,7 +337,7 @@ ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, con
     return choice;
   }
   if (model.predict(near, /*mustFit=*/false, choice) && mayChoose)
-    choose(model, choice, near);
+    choose(model, choice, near, options.candidates);
   return choice;
 }
 
@@ -311,9 +383,25 @@ llvm::json::Value mk::describeModel(const ModelChoice &choice) {
                                               {"copies", loop.arrivals.copies}};
     loops.push_back(std::move(object));
   }
-  llvm::json::Object ms{{"burst", choice.prediction->burst}, {"steady", choice.prediction->steady}};
-  return llvm::json::Object{{"ms", std::move(ms)},          {"bound", choice.prediction->bound},
-                            {"alone", choice.work.isAlone}, {"compared", choice.compared},
-                            {"memory", choice.work.memory}, {"packed", choice.work.packed},
-                            {"loops", std::move(loops)}};
+  auto describeMs = [](const Prediction &prediction) {
+    return llvm::json::Object{{"burst", prediction.burst}, {"steady", prediction.steady}};
+  };
+  llvm::json::Array candidates;
+  for (const ModelChoice::Candidate &candidate : choice.candidates) {
+    llvm::json::Object set;
+    for (const auto &[name, value] : candidate.set)
+      set[name] = value;
+    candidates.push_back(
+        llvm::json::Object{{"set", std::move(set)}, {"ms", describeMs(candidate.prediction)}});
+  }
+  llvm::json::Object about{{"ms", describeMs(*choice.prediction)},
+                           {"bound", choice.prediction->bound},
+                           {"alone", choice.work.isAlone},
+                           {"compared", choice.compared},
+                           {"memory", choice.work.memory},
+                           {"packed", choice.work.packed},
+                           {"loops", std::move(loops)}};
+  if (!candidates.empty())
+    about["candidates"] = std::move(candidates);
+  return about;
 }

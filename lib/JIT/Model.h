@@ -30,6 +30,14 @@ struct ModelChoice {
   NamedNumbers set;
   /// Combinations that were compared; 0 if nothing is left to choose.
   int64_t compared = 0;
+
+  /// One of several that the model takes for fast.
+  struct Candidate {
+    NamedNumbers set;
+    Prediction prediction;
+  };
+  /// As many as options.candidates asks for, `set` the first.
+  std::vector<Candidate> candidates;
 };
 
 /// Where the values of parameters that nobody gave are from.

@@ -33,6 +33,8 @@ struct CompileOptions
   std::string emit = "package";
   /// The only variant of GPU code that is compiled; empty: all.
   std::string variant;
+  /// How many sets of parameters emit "params" lists for measuring (at most 64); 0: none.
+  int64_t candidates = 0;
   /// Sizes of dimensions that stay open, for which parameters are looked up.
   std::vector<std::pair<std::string, int64_t>> tuneFor;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this

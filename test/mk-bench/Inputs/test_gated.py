@@ -267,7 +267,7 @@ class Time(unittest.TestCase):
         requests = [types.SimpleNamespace(problem=p, interface=None, name=n)
                     for n, p in (("a", None), ("b", "refused"), ("c", None))]
 
-        def interface(places, request):
+        def interface(places, request, candidates):
             asked.append(request.name)
             if request.name == "c":
                 raise BenchError("no answer")

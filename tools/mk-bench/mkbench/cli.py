@@ -88,10 +88,15 @@ def parse(arguments):
         help="parameters of the kernels, instead of the tuning file's")
     add("--tuning", default="", metavar="FILE|model|none",
         help="a tuning file (default: the target's)")
+    add("--candidates", type=positive, metavar="N", default=1, help="where the tuning file has no entry "
+        "for the very sizes, measure so many sets of parameters that the cost model takes for the "
+        "fastest, and compete with the best one, as cublasLt does with its heuristics (one GPU; default: 1, "
+        "the model's choice)")
     add("--tune", metavar="SUITE", help="find the best parameters of a suite's "
         "kernels and rewrite the tuning file")
-    add("--space", metavar="FILE", help="what --tune tries (default: "
-        "share/mkernel/tuning/space.json)")
+    add("--space", metavar="FILE|model:N", help="what --tune tries (default: "
+        "share/mkernel/tuning/space.json); model:N: of each case the N sets of parameters that the cost "
+        "model takes for the fastest")
     add("--jobs", type=positive, default=max(1, (os.cpu_count() or 2) - 1),
         help="compilations at a time")
     add("--seed", type=int, default=1)
@@ -113,6 +118,12 @@ def parse(arguments):
             parser.error(str(error))
     if options.verify and (options.gates or options.tune or options.measured or options.model):
         parser.error("--verify times nothing: leave out --gates, --tune, --model and --measured")
+    if options.candidates > 1 and (options.verify or options.tune or options.set
+                                   or options.target == "host" or (options.gpus or 1) > 1
+                                   or options.nodes):
+        parser.error("--candidates: measured are kernels of one GPU, with parameters that the model "
+                     "chooses: leave out --gpus, --nodes, --set, --verify, --tune (which takes "
+                     "--space model:N) and --target host")
     try:
         options.seeds = shapes.parse_seeds(options.seeds) if options.seeds else []
     except BenchError as error:

@@ -2,21 +2,15 @@
 a workspace of 256 MiB."""
 import ctypes as C
 import glob
-import math
 import os
 import sys
 
 from .errors import BenchError
+from .fastest import find_fastest
 from .measure import in_turn
-from . import stats
 
 WORKSPACE = 256 << 20
 HEURISTICS = 8
-# A graph of so many calls of each is timed, or of as many as take so long, if these are fewer, but
-# of one with each copy of the weights at least.
-CALLS, SHORT_MS = 4, 1.0
-# What the first go finds to take so many times as long as the best one is not tried again.
-BEHIND = 1.25
 CUDA_TYPES = {"f32": 0, "f16": 2, "bf16": 14, "f8e4m3": 28, "f8e5m2": 29}
 COMPUTE_32F = 68
 TRANSA, TRANSB, A_SCALE, B_SCALE, FAST_ACCUM = 3, 4, 17, 18, 25
@@ -143,20 +137,6 @@ class CublasLt:
         return usable
 
     def fastest(self, calls, copies):
-        """The call with the least median, each tried in three separate goes with all `copies` of
-        the weights, those far behind in one."""
-        device, times = self.device, {}
-        for call in calls:
-            call()  # loads what it needs, which cannot be captured
-        least = min(min(device.record(call, 2)) for call in calls)
-        count = max(copies, min(CALLS, math.ceil(SHORT_MS / max(least, 1e-6))))
-        runs = {i: device.capture(call, count) for i, call in enumerate(calls)}
-        for _ in range(3):
-            for i, run in runs.items():
-                run()
-                times.setdefault(i, []).extend(device.record(run, 2))
-            limit = BEHIND * min(stats.median(times[i]) for i in runs)
-            runs = {i: run for i, run in runs.items() if stats.median(times[i]) <= limit}
-        best = min(runs, key=lambda i: stats.median(times[i]))
+        best, _ = find_fastest(self.device, calls, copies)
         return calls[best], {"heuristic": best, "of": len(calls),
                              "version": self.version}

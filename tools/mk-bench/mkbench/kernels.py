@@ -26,6 +26,14 @@ class Request:
                         "nodes": nodes}
         self.problem, self.seconds = None, None
         self.interface = None  # what interface() says of it, once that was asked
+        self.candidates = []   # requests for other parameters, to be measured beside it
+
+    def with_params(self, params):
+        """The same with these parameters, where none are given."""
+        options = self.options
+        return Request(self.path, options["kernel"], options["bind"], {**params, **options["set"]},
+                       self.replace, options["target"], options["grid"], options["tuning"],
+                       options["gpus"], options["nodes"], self.alone)
 
     def text(self):
         with open(self.path, encoding="utf-8") as file:
@@ -42,19 +50,21 @@ class Request:
                           sort_keys=True)
 
 
-def interface(places, request):
+def interface(places, request, candidates=0):
     """The compiler's own words for what a tuning entry is looked up by, the value
-    of each parameter, and the entry that was used."""
-    return ask_compiler(places, request, "params")
+    of each parameter, and the entry that was used; with `candidates`, also so many sets of
+    parameters that its model takes for the fastest."""
+    return ask_compiler(places, request, "params",
+                        [f"--candidates={candidates}"] if candidates else [])
 
 
-def ask_compiler(places, request, emit):
+def ask_compiler(places, request, emit, more=()):
     options = request.options
     pairs = lambda mapping: ",".join(f"{k}={v}" for k, v in mapping.items())
     command = [places.program("mk-opt"), f"--target={options['target']}",
                f"--emit={emit}", "--kernel", options["kernel"],
                f"--gpus={options['gpus'] or 1}",
-               f"--nodes={options['nodes']}", "-"]
+               f"--nodes={options['nodes']}", *more, "-"]
     if options["grid"]:
         command.append(f"--grid={options['grid']}")
     for option, value in (("bind", pairs(options["bind"])),

@@ -8,6 +8,7 @@ import time
 from . import ceilings, gates, manifest, measure, network, verify
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
+from .fastest import find_fastest
 from .kernels import Kernels, Pool, Request, interface
 from .problem import kernel_dims, severity
 from .problems import PROBLEMS
@@ -68,15 +69,18 @@ class Session:
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
         self.pool.run(requests, budget or self.budget)
 
-    def describe(self, requests):
+    def describe(self, requests, candidates=0):
         """Asks for the interfaces of all that could be compiled, many at a time, before the
-        GPU is in use."""
+        GPU is in use, and with what other parameters they are to be measured, too."""
         def ask(request):
-            if not request.problem and self.budget.left() > 1:
+            if not request.problem and not request.interface and self.budget.left() > 1:
                 try:
-                    request.interface = interface(self.places, request)
+                    request.interface = interface(self.places, request, candidates)
                 except (BenchError, OSError, ValueError, subprocess.SubprocessError):
-                    pass  # config() tries again, and its case says why
+                    return  # config() tries again, and its case says why
+                if candidates:  # the first one is what the request compiles to
+                    found = request.interface["model"].get("candidates", [])[1:]
+                    request.candidates = [request.with_params(c["set"]) for c in found]
         with concurrent.futures.ThreadPoolExecutor(self.pool.jobs) as threads:
             list(threads.map(ask, requests))
 
@@ -91,7 +95,10 @@ class Session:
                 self.records.append(self.record(case, str(error)))
         alone = [] if self.options.verify else [
             self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
-        self.compile([*requests.values(), *filter(None, alone)], "kernels")
+        if self.options.candidates > 1 and self.device.group.world == 1:
+            self.describe(requests.values(), self.options.candidates)
+        more = [other for request in requests.values() for other in request.candidates]
+        self.compile([*requests.values(), *filter(None, alone), *more], "kernels")
         self.measure([c for c in cases if (c.suite, c.name) in requests],
                      requests)
         return self.records
@@ -284,10 +291,19 @@ class Session:
         return result
 
     def ours(self, request, problem, sets=None):
+        """Of several candidates the fastest, found as cublasLt's heuristic is."""
         if request.problem:
             raise BenchError(request.problem)
-        contestant = self.kernels.contestant(request, problem, sets=sets)
-        contestant.config = self.config(request)
+        contestant, chosen = self.kernels.contestant(request, problem, sets=sets), request
+        others = [r for r in request.candidates if not r.problem]
+        if others:
+            requests = [request, *others]
+            made = [contestant, *(self.kernels.contestant(r, problem, sets=sets) for r in others)]
+            best, times = find_fastest(self.device, [c.call for c in made], contestant.turns)
+            contestant, chosen = made[best], requests[best]
+        contestant.config = self.config(chosen)
+        if others:
+            contestant.config["candidate"] = {"number": best, "of": len(made), "ms": times}
         return contestant
 
     def alone(self, request, problem):

@@ -50,6 +50,30 @@ def evaluate(text, names):
         raise BenchError(f"constraint '{text}'", error.msg) from error
 
 
+class ModelSpace:
+    """What the compiler's cost model takes for the fastest: a few sets of parameters for each case,
+    where a space of its own has hundreds."""
+    PREFIX = "model:"
+
+    def __init__(self, text):
+        number = text.removeprefix(self.PREFIX)
+        if not number.isdigit() or not 1 <= int(number) <= 64:
+            raise BenchError(f"--space {text}", "the number of candidates is not from 1 to 64",
+                             "write model:8")
+        self.number = int(number)
+
+    @staticmethod
+    def take(case, found):
+        """The sets of what `interface` has found."""
+        candidates = found["model"].get("candidates")
+        if not candidates:
+            raise BenchError(case.name, "the cost model has no candidates"
+                             + (f": {found['model']['why']}" if "why" in found["model"] else ""),
+                             "list choices in the kernel's file (mk.param ... in [...]), or give a "
+                             "space in a file")
+        return [candidate["set"] for candidate in candidates]
+
+
 class Space:
     """The parameters of some kernels."""
 

@@ -5,7 +5,7 @@ from .errors import BenchError
 from .job import count_gpus, ranks_of
 from .places import Places
 from .session import Session, say
-from .space import load_spaces
+from .space import ModelSpace, load_spaces
 from .suites import Suites
 from .tune_alone import TunerAlone
 from .tuning_file import Measurements, TuningFile
@@ -54,7 +54,8 @@ def main(options, budget, make_device):
     cases = suites.cases(options.tune, options.shapes, options.variants, *ranks,
                          draw=options.draw)
     space_path = options.space or places.tuning("space.json")
-    spaces = load_spaces(space_path), space_path
+    by_model = space_path.startswith(ModelSpace.PREFIX)
+    spaces = ModelSpace(space_path) if by_model else load_spaces(space_path), space_path
     path = options.tuning or places.tuning(options.target + ".json")
     of_ranks = suites.several(options.tune)
     if of_ranks and options.measured:

@@ -5,6 +5,7 @@ from . import measure, report, stats
 from .errors import BenchError, first_line
 from .kernels import interface
 from .problems import PROBLEMS
+from .space import ModelSpace
 from .tuner import FINALISTS, SHORT_MS, Tuner, by_graph, choose, final_plan, score, spell
 
 
@@ -17,8 +18,10 @@ class TunerAlone(Tuner):
 
     def request(self, case, chosen):
         """To find the best, each configuration is compiled once, sizes left open; the finalists
-        again. A survey is of code as it is used: large clusters follow from the sizes."""
-        return self.session.request(case, chosen, bind=self.file is None, tuning="none")
+        again. A survey is of code as it is used: large clusters follow from the sizes. So are the
+        few configurations of a model, which differ from case to case."""
+        bind = self.file is None or isinstance(self.spaces, ModelSpace)
+        return self.session.request(case, chosen, bind=bind, tuning="none")
 
     def prepare(self, cases):
         for case in cases:

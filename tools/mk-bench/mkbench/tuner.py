@@ -7,7 +7,7 @@ from . import measure, report, stats
 from .budget import Budget
 from .errors import first_line
 from .kernels import interface
-from .space import find_space
+from .space import ModelSpace, find_space
 
 FINALISTS = 6
 # Of the finalists, each in turn: what is a few percent apart differs less than the GPU's
@@ -59,6 +59,10 @@ class Tuner:
         self.refused, self.results = [], []
 
     def configurations(self, case):
+        if isinstance(self.spaces, ModelSpace):
+            found = interface(self.session.places, self.session.request(case, {}, tuning="model"),
+                              self.spaces.number)
+            return self.spaces.take(case, found)
         choices = interface(self.session.places, self.session.request(
             case, {}, tuning="none"))["choices"]
         space = find_space(self.spaces, case.variant["kernel"], self.space_path, choices)
