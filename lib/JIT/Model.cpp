@@ -21,8 +21,7 @@ static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 /// of those that were slower had gained less than this.
 static constexpr double kOverlapping = 0.03, kOverlappingMs = 0.001;
 /// How many times as slow as the best one a choice may be predicted to be whose measurement may
-/// still pay: of 17 shapes with 60 choices each the fastest one was among these
-/// (docs/cost-model.md).
+/// still pay (docs/cost-model.md, "Candidates").
 static constexpr double kWorthMeasuring = 1.4;
 
 namespace {
