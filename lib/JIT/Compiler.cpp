@@ -27,9 +27,6 @@ LogicalResult Compilation::compile() {
   return failed(cpu) ? failure() : emitCode(module, *cpu);
 }
 
-/// More would take longer to measure than to tune all.
-static constexpr int64_t kMostCandidates = 64;
-
 /// A message about the options themselves; empty if they are fine.
 static std::string checkOptions(const CompileOptions &options, const TargetBackend &backend) {
   SmallVector<StringRef> phases{"signature",
@@ -52,9 +49,7 @@ static std::string checkOptions(const CompileOptions &options, const TargetBacke
         problem = "error: " + option.outOfRange(field);
   };
   mkernel::options::forEachCompileOption(check, options);
-  if (options.candidates < 0 || options.candidates > kMostCandidates)
-    problem = "error: --candidates=" + std::to_string(options.candidates) +
-              " is not between 1 and " + std::to_string(kMostCandidates);
+  check(mkernel::options::row::candidates, options.candidates);
   return problem;
 }
 

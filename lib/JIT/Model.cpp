@@ -6,6 +6,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace mlir::mk;
 
@@ -255,6 +257,7 @@ public:
   /// best ones that are at most kWorthMeasuring times as slow.
   std::vector<ModelChoice::Candidate> take(size_t most, const ModelChoice &first,
                                            const NamedNumbers &near) {
+    families.erase(getFamily(first.work)); // it stands for its own
     std::vector<Entry> entries;
     for (auto &[family, entry] : families)
       entries.push_back(std::move(entry));
@@ -262,14 +265,12 @@ public:
     std::vector<ModelChoice::Candidate> list{
         {first.set.empty() ? near : first.set, *first.prediction}};
     double least = getScore(first);
-    std::pair<double, double> known(least, countAsked(first.work));
-    for (Entry &entry : entries) {
-      // As much work in as much time is the same code, as where nothing is left to divide.
-      bool isNew = std::pair(entry.score, entry.asked) != known;
-      known = {entry.score, entry.asked};
-      if (isNew && list.size() < most && entry.score <= kWorthMeasuring * least)
+    // As much work in as much time is the same code, as where nothing is left to divide.
+    std::set<std::pair<double, double>> known{{least, countAsked(first.work)}};
+    for (Entry &entry : entries)
+      if (list.size() < most && entry.score <= kWorthMeasuring * least &&
+          known.insert({entry.score, entry.asked}).second)
         list.push_back(std::move(entry.candidate));
-    }
     return list;
   }
 

@@ -14,7 +14,20 @@
 
 namespace mkernel::options {
 
-enum class Kind { Text, Texts, Ranks, Ctas, Number, Duration, On, Off, Sizes, Params, Handle };
+enum class Kind {
+  Text,
+  Texts,
+  Ranks,
+  Ctas,
+  Candidates,
+  Number,
+  Duration,
+  On,
+  Off,
+  Sizes,
+  Params,
+  Handle
+};
 enum class Tools { None, Opt, Run, Both, Source };
 
 /// Bytes of the largest file of kernels that is compiled: one has some KiB, and the parser takes
@@ -31,7 +44,10 @@ struct Option {
   bool isInMkRun() const { return *flag && tools != Tools::None && tools != Tools::Opt; }
   /// Largest value of a kind that has one; the least is 1.
   int64_t most() const {
-    return kind == Kind::Ranks ? 65536 : kind == Kind::Ctas ? 65534 : INT64_MAX;
+    return kind == Kind::Ranks        ? 65536
+           : kind == Kind::Ctas       ? 65534
+           : kind == Kind::Candidates ? 64
+                                      : INT64_MAX;
   }
   /// What to say of a value that is less or more.
   std::string outOfRange(int64_t given) const {
