@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 
 def MkSM_Dialect : Dialect {
   let name = "mk_sm";
@@ -36,5 +37,8 @@ def MkSM_Dialect : Dialect {
 
 class MkSM_Op<string mnemonic, list<Trait> traits = []>
     : Op<MkSM_Dialect, mnemonic, traits>;
+
+/// Says in SMRanges.cpp between what its numbers lie.
+defvar MkSM_Ranged = DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>;
 
 #endif // MKERNEL_SM_BASE

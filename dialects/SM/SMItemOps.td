@@ -8,7 +8,7 @@ include "SMOpBase.td"
 // Items
 //===----------------------------------------------------------------------===//
 
-def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
+def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure, MkSM_Ranged]> {
   let summary = "the item that this CTA need not draw, or -1";
   let description = [{
     Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
@@ -24,7 +24,7 @@ def MkSM_InitialItemOp : MkSM_Op<"initial_item", [Pure]> {
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
+def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim", [MkSM_Ranged]> {
   let summary = "reads a dimension of the kernel where it stands";
   let description = [{
     The same number as the dimension; not kept in a register from elsewhere.
@@ -38,7 +38,7 @@ def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
   let assemblyFormat = "$dim attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_TeamIndexOp : MkSM_Op<"team_index", [MkSM_InConsumer, Pure]> {
+def MkSM_TeamIndexOp : MkSM_Op<"team_index", [MkSM_InConsumer, Pure, MkSM_Ranged]> {
   let summary = "index of this team among those of its partition";
   let description = [{
     ```mlir
@@ -49,7 +49,7 @@ def MkSM_TeamIndexOp : MkSM_Op<"team_index", [MkSM_InConsumer, Pure]> {
   let assemblyFormat = "attr-dict";
 }
 def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, RecursiveMemoryEffects,
-                                     DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+                                     MkSM_Ranged, DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "visits the items of this CTA, in static order";
   let description = [{
     Of the items 0 .. total-1 those whose number is the CTA's index modulo the
@@ -93,7 +93,7 @@ def MkSM_AtItemOp : MkSM_EffectOp<"at_item", [MkSM_InScope]> {
                        Variadic<Index>:$indices);
   let assemblyFormat = "`loop` `(` $loop `)` `[` $indices `]` attr-dict";
 }
-def MkSM_TicketOp : MkSM_EffectOp<"ticket", [MkSM_InScope]> {
+def MkSM_TicketOp : MkSM_EffectOp<"ticket", [MkSM_InScope, MkSM_Ranged]> {
   let summary = "draws the next item of a distributed loop";
   let description = [{
     Counts from 0 in each launch, over all CTAs of the GPU; `loop` is the number

@@ -24,10 +24,21 @@ static Value cloneOn(OpBuilder &b, Location loc, Operation *op, ArrayRef<Value> 
   return b.create(state)->getResult(0);
 }
 
+/// The quotient that stands in this block already, as where a remainder follows it; else null.
+static Value findQuotient(Emitter &e, Value x, Value y) {
+  for (Operation &op :
+       llvm::reverse(llvm::make_range(e.getInsertionBlock()->begin(), e.getInsertionPoint())))
+    if (auto divide = dyn_cast<DivideOp>(op); divide && divide.getX() == x && divide.getY() == y)
+      return divide;
+  return {};
+}
+
 /// Quotient and remainder of unsigned 64-bit integers that are the same in all lanes, by whole
 /// warps.
 static std::pair<Value, Value> divideU(Emitter &e, Value x, Value y) {
-  Value quotient = DivideOp::create(e, x, y);
+  Value quotient = findQuotient(e, x, y);
+  if (!quotient)
+    quotient = DivideOp::create(e, x, y);
   return {quotient, sub(e, x, mul(e, quotient, y))};
 }
 

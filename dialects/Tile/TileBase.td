@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 
 def Mk_Dialect : Dialect {
   let name = "mk";
@@ -58,5 +59,7 @@ def Mk_VisibleEffect : NativeOpTrait<"VisibleEffect"> {
 class Mk_Op<string mnemonic, list<Trait> traits = []>
     : Op<Mk_Dialect, mnemonic, traits>;
 
+/// Says in TileRanges.cpp between what its numbers lie.
+defvar Mk_Ranged = DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>;
 
 #endif // MKERNEL_TILE_BASE

@@ -45,7 +45,7 @@ def Mk_MeshOp : Mk_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
 def Mk_KernelOp : Mk_Op<"kernel", [
     Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, HasParent<"::mlir::ModuleOp">,
-    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>, Mk_Ranged,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one persistent kernel for each rank of a mesh";
   let description = [{
@@ -285,7 +285,7 @@ def Mk_QueueOp : Mk_DeclareOp<"queue", Mk_QueueType> {
   let hasVerifier = 1;
 }
 
-def Mk_RankOp : Mk_Op<"rank", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Mk_RankOp : Mk_Op<"rank", [Pure, Mk_Ranged, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a linear rank";
   let description = [{
     The own linear rank, or that of the rank with the coordinates given;
@@ -302,7 +302,7 @@ def Mk_RankOp : Mk_Op<"rank", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "(`(` custom<AxisCoords>($axes, $coords)^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
-def Mk_CoordOp : Mk_Op<"coord", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Mk_CoordOp : Mk_Op<"coord", [Pure, Mk_Ranged, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a coordinate of a rank";
   let description = [{
     The place along an axis of this rank, or of the linear rank given by `of`.
@@ -330,7 +330,7 @@ def Mk_SizeOp : Mk_Op<"size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
   let results = (outs Index:$result);
   let assemblyFormat = "(custom<OptionalAxisName>($axis)^)? attr-dict";
 }
-def Mk_CtasOfOp : Mk_Op<"ctas", [Pure]> {
+def Mk_CtasOfOp : Mk_Op<"ctas", [Pure, Mk_Ranged]> {
   let summary = "number of CTAs of a role";
   let description = [{
     Those that start with the role, on this target; helpers are not counted.

@@ -446,6 +446,10 @@ void mk::ptx::addArithmetic(Table &t) {
   addConvert<int64_t, int16_t>(t, "s64", "s16");
   addConvert<int16_t, int8_t>(t, "s16", "s8");
   addConvert<int32_t, int8_t>(t, "s32", "s8");
+  addConvert<int64_t, int8_t>(t, "s64", "s8");
+  addConvert<uint16_t, uint8_t>(t, "u16", "u8");
+  addConvert<uint32_t, uint8_t>(t, "u32", "u8");
+  addConvert<uint64_t, uint8_t>(t, "u64", "u8");
   // A register has 16 bits at least, which the sign fills.
   t["cvt.s8.s32"] = unary<int16_t, int32_t, Convert<int8_t>>;
   addConvert<uint64_t, uint16_t>(t, "u64", "u16");

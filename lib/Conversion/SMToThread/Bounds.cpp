@@ -65,11 +65,8 @@ bool sm::exist(const KernelInfo &info, const Buffer &buffer, unsigned dim, Value
   std::optional<int64_t> extent = extentOf(info, buffer, dim);
   if (!extent || *extent < size)
     return false;
-  auto *range = info.ranges.lookupState<dataflow::IntegerValueRangeLattice>(index);
-  if (!range || range->getValue().isUninitialized())
-    return false;
-  const ConstantIntRanges &values = range->getValue().getValue();
-  return values.smin().sge(0) && values.smax().sle(*extent - size);
+  std::optional<ConstantIntRanges> values = info.findRange(index);
+  return values && values->smin().sge(0) && values->smax().sle(*extent - size);
 }
 
 /// Which of the arguments a chosen buffer is.

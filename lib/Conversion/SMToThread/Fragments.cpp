@@ -24,6 +24,23 @@ static void lowerRescale(RescaleOp op, PartitionBuilder &p) {
                 .getResults());
 }
 
+/// A quotient or remainder of indices that fit into a word: a fraction of the instructions of a
+/// division of 64 bits, in front of an item's first copy. Null for other ops.
+static Value divideWords(Operation *op, PartitionBuilder &p) {
+  auto isWord = [&](Value value) {
+    std::optional<ConstantIntRanges> range = p.info.findRange(value);
+    return range && range->umax().ule(UINT32_MAX);
+  };
+  if (!isa<arith::DivUIOp, arith::RemUIOp>(op) || !op->getResult(0).getType().isIndex() ||
+      !llvm::all_of(op->getOperands(), isWord))
+    return {};
+  auto [x, y] = std::pair(resize(p, p.scalar(op->getOperand(0)), p.i32),
+                          resize(p, p.scalar(op->getOperand(1)), p.i32));
+  Value result = isa<arith::DivUIOp>(op) ? Value(p.createOrFold<arith::DivUIOp>(x, y))
+                                         : p.createOrFold<arith::RemUIOp>(x, y);
+  return resize(p, result, p.i64);
+}
+
 LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
   if (!mk_thread::hasCode(op))
     return refuse(op);
@@ -33,6 +50,8 @@ LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
                            op->getResultTypes(), op->getAttrs());
       return p.create(state);
     });
+  else if (Value result = divideWords(op, p))
+    p.set(op->getResult(0), result);
   else
     p.set(op->getResult(0), mk_thread::compute(p, op, p.scalars(op->getOperands())));
   return success();

@@ -47,6 +47,13 @@ sm::KernelInfo::KernelInfo(KernelOp kernel, const KernelResources &resources,
   (void)ranges.initializeAndRun(kernel);
 }
 
+std::optional<ConstantIntRanges> sm::KernelInfo::findRange(Value scalar) const {
+  auto *range = ranges.lookupState<dataflow::IntegerValueRangeLattice>(scalar);
+  if (!range || range->getValue().isUninitialized())
+    return std::nullopt;
+  return range->getValue().getValue();
+}
+
 CtaRange sm::KernelInfo::ctasOf(unsigned role) const {
   return getCtaRange(kernel, ctas, RoleOp(resources.roles[role]).getSymName());
 }

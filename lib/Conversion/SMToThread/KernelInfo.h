@@ -6,6 +6,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 namespace mlir::mk::sm {
 
@@ -38,6 +39,9 @@ struct KernelInfo {
   /// Where a word lies in shared memory that belongs to the kernel as a whole.
   int64_t offsetOf(StringRef word) const { return mk_sm::getSharedOffset(shared, word); }
 
+  /// Between what a scalar of the SM level lies; none if nothing is known.
+  std::optional<ConstantIntRanges> findRange(Value scalar) const;
+
   const KernelResources &resources;
   ArrayRef<int64_t> ctas; // of each role
   const ParamLayout &params;
@@ -53,9 +57,9 @@ struct KernelInfo {
   /// Nothing but movers writes to other ranks: then these say when the rank is done with them.
   bool onlyMoversCommunicate;
   SmallVector<mk_sm::StoreOp> posted; // the stores that the sender does, by number
-  DataFlowSolver ranges;              // of scalars of the SM level
 
 private:
+  DataFlowSolver ranges;
   KernelOp kernel;
   mk_sm::WarpsOp warps;
   mk_sm::SharedMemoryOp shared;

@@ -7,6 +7,7 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -104,6 +105,10 @@ static void expandThreadOps(OpPassManager &pm) {
 void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createKeepRolesPass());
   pm.addPass(createLowerAffinePass());
+  // Numbers of items and dimensions are not negative, and most of them are small: where an item
+  // lies is found out before its first copy.
+  pm.addPass(arith::createIntRangeOptimizationsPass());
+  pm.addPass(arith::createArithUnsignedWhenEquivalentPass());
   pm.addPass(mk_sm::createMergePutsPass());
   pm.addPass(mk_sm::createMergeSignalsPass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());

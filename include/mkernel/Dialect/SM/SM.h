@@ -10,6 +10,7 @@
 #include "mkernel/Dialect/Thread/ShareGroup.h"
 #include "mkernel/Dialect/Thread/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 #include "mkernel/Dialect/SM/SMDialect.h.inc"
