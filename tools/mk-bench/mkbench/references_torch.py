@@ -49,9 +49,25 @@ class TorchReferences:
         bound = ((eps_out + rounding_in) / 2 + sums) * rms
         # NaN compares false, so it never passes.
         passed = bool(float(worst) <= 0) and rms_error <= bound
-        return {"max": _number(largest), "rel_l2": _number(
+        found = {"max": _number(largest), "rel_l2": _number(
             (square / norm).sqrt()), "rms": _number(rms_error),
             "rms_bound": bound, "passed": passed}
+        if not passed:
+            found["where"] = self.wrong_places(values, rows, eps_out, slack * rms)
+        return found
+
+    def wrong_places(self, values, rows, eps_out, slack):
+        """In words, which elements of a matrix are wrong."""
+        if not rows.numel():
+            return "it is empty"
+        reference = rows.double()
+        wrong = ~((values.double() - reference).abs() <= eps_out * reference.abs() + slack)
+        places = wrong.nonzero()
+        if not len(places):
+            return "all elements are a little off"
+        (r0, c0), (r1, c1) = places.min(0).values.tolist(), places.max(0).values.tolist()
+        return (f"{len(places)} of {wrong.numel()} elements, all in rows {r0} to {r1}, "
+                f"columns {c0} to {c1}")
 
     def eps(self, type):
         return float(self.torch.finfo(self.type(type)).eps)

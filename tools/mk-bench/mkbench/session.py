@@ -332,6 +332,8 @@ class Session:
             contestant.problem = (
                 "wrong result: largest error {max}, relative {rel_l2}".format(
                     **contestant.error))
+            if "where" in contestant.error:
+                contestant.problem += f": {contestant.error['where']}"
 
     def document(self, gates, tuning_file):
         return {"environment": self.environment(tuning_file),
