@@ -1,5 +1,6 @@
 //===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
 #include "Convergent.h"
+#include "Divisions.h"
 #include "Emit.h"
 #include "Routines.h"
 #include "mkernel/Target/Common.h"
@@ -103,8 +104,10 @@ translate(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &cont
                                           mk::markConvergent(device);
                                           mk::hideRoutines(device);
                                         });
-  if (succeeded(translated))
+  if (succeeded(translated)) {
     mk::showRoutines(**translated);
+    mk::shiftQuotients(**translated);
+  }
   return translated;
 }
 
