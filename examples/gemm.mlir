@@ -37,7 +37,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   %teams = mk.param "TEAMS" = 1 in [1, 2]
-  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
@@ -96,7 +96,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   %teams = mk.param "TEAMS" = 1 in [1, 2]
-  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
@@ -155,7 +155,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   %teams = mk.param "TEAMS" = 1 in [1, 2]
-  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
@@ -214,7 +214,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   %teams = mk.param "TEAMS" = 1 in [1, 2]
-  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index

@@ -27,14 +27,14 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K],
     in %b : memref<?x?xbf16> [N, K] split [(gpu), ()],
     out %c : memref<?x?xbf16> [M, N] split [(), (gpu)]) {
-  %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128]
+  %tm = mk.param "TM" = 16 in [8, 16, 24, 32, 40, 48, 64, 96, 128]
   %tn = mk.param "TN" = 64 in [64, 128]
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   %cn = mk.param "CLUSTER_N" = 2 in [2, 4]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6]
   %c0 = arith.constant 0 : index
   %columns = memref.dim %b, %c0 : memref<?x?xbf16>
   %row_tiles = arith.ceildivui %M, %tm : index

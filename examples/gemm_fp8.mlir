@@ -24,7 +24,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
     in %scale : memref<?xf32> [1],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128 in [8, 16, 32, 64, 128]
+  %tm = mk.param "TM" = 128 in [8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 192]
   %tn = mk.param "TN" = 128 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
@@ -32,7 +32,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   %rows = memref.dim %a, %c0 : memref<?x?xf8E4M3FN>
   %group_rows = arith.muli %tm, %cm : index
   %group_columns = arith.muli %tn, %cn : index

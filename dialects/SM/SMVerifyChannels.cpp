@@ -94,9 +94,12 @@ LogicalResult CopyOp::verify() {
   std::string sharers = "is shared by " + std::to_string(shared) + " CTAs";
   if (stride != 1)
     sharers += " that are " + std::to_string(stride) + " apart";
-  for (int64_t ctas : {shared, stride, shared * stride})
-    if (failed(verifyCluster(*this, ctas, sharers)))
-      return failure();
+  for (int64_t ctas : {shared, stride})
+    if (ctas < 1 || !llvm::isPowerOf2_64(ctas))
+      return emitOpError() << sharers
+                           << ": copies are shared by a power of two of CTAs, a power of two apart";
+  if (failed(verifyCluster(*this, shared * stride, sharers)))
+    return failure();
   mk::SmAttr sm = mk::getSm(*this);
   int64_t rows = tile.getShape().end()[-2], period = sm ? sm.getSwizzleRows() * shared : 1;
   if (shared > 1 && rows % period)

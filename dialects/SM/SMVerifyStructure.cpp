@@ -104,9 +104,8 @@ LogicalResult mk_sm::verifyCluster(Operation *op, int64_t ctas, const Twine &doe
   mk::TargetAttr target = mk::getSmTarget(op);
   if (!target || target.getSm().hasCluster(ctas))
     return success();
-  return op->emitOpError() << does << ": a cluster of " << target.getName()
-                           << " has a power of two of CTAs, up to "
-                           << target.getSm().getClusterLimit();
+  return op->emitOpError() << does << ": a cluster of " << target.getName() << " has 1 to "
+                           << target.getSm().getClusterLimit() << " CTAs";
 }
 
 LogicalResult ItemsOp::verify() {

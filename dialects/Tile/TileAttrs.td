@@ -147,7 +147,7 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
 def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
   let summary = "how the items of a loop are given to CTAs";
   let description = [{
-    `static`: item i goes to CTA i mod n; with `parts = p`, 2, 4 or 8, p CTAs side by side do an item together: each has
+    `static`: item i goes to CTA i mod n; with `parts = p`, 2 to 8, p CTAs side by side do an item together: each has
     a part of the steps of its fold, and finishes a part of the columns of what all parts add up to
     (`mk-divide-items`; on a target without clusters each item is one CTA's). `ticket`: CTAs draw the next item, in
     order. `stream_k, tail = t`: items that fill whole waves are `static`; the steps of

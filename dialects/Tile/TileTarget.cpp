@@ -271,9 +271,7 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
   return success();
 }
 
-bool SmAttr::hasCluster(int64_t ctas) const {
-  return ctas >= 1 && ctas <= getClusterLimit() && llvm::isPowerOf2_64(ctas);
-}
+bool SmAttr::hasCluster(int64_t ctas) const { return ctas >= 1 && ctas <= getClusterLimit(); }
 
 LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid, SmAttr,
                                  RatesAttr, LinksAttr) {

@@ -9,9 +9,9 @@ using namespace mlir::mk;
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ScheduleKind kind,
                                    int64_t tail, int64_t parts, StringAttr kindParam,
                                    StringAttr tailParam, StringAttr partsParam) {
-  if (!llvm::is_contained({0, 1, 2, 4, 8}, parts))
+  if (parts < 0 || parts > 8)
     return emitError() << "has parts = " << parts
-                       << ": 1, 2, 4 or 8 CTAs of a cluster do an item together";
+                       << ": 1 to 8 CTAs of a cluster do an item together";
   if (kindParam)
     return success(); // known when it is resolved
   if (kind == ScheduleKind::StreamK && tail < 1 && !tailParam)

@@ -25,6 +25,8 @@ static constexpr double kOverlapping = 0.03, kOverlappingMs = 0.001;
 /// How many times as slow as the best one a choice may be predicted to be whose measurement may
 /// still pay (docs/cost-model.md, "Candidates").
 static constexpr double kWorthMeasuring = 1.4;
+/// Most candidates with as many items that are divided alike.
+static constexpr int64_t kOfDivision = 2;
 
 namespace {
 /// A copy of a module whose kernel is as the counter of work wants it.
@@ -242,12 +244,25 @@ static Family getFamily(const KernelWork &work) {
   return family;
 }
 
+/// How many items there are, and how they are divided: where tiles have room for more than there is
+/// it stays the same from family to family.
+static Family getDivision(const KernelWork &work) {
+  Family division;
+  for (const LoopWork &loop : work.loops)
+    division.append({static_cast<int64_t>(loop.items), loop.teams, loop.parts,
+                     static_cast<int64_t>(loop.schedule)});
+  return division;
+}
+
 namespace {
 /// The best choice of each family.
 class Ranking {
 public:
   void add(const ModelChoice &choice) {
-    Entry entry{{choice.set, *choice.prediction}, getScore(choice), countAsked(choice.work)};
+    Entry entry{{choice.set, *choice.prediction},
+                getScore(choice),
+                countAsked(choice.work),
+                getDivision(choice.work)};
     auto [it, isNew] = families.try_emplace(getFamily(choice.work), entry);
     if (!isNew && entry.isBefore(it->second))
       it->second = std::move(entry);
@@ -267,10 +282,14 @@ public:
     double least = getScore(first);
     // As much work in as much time is the same code, as where nothing is left to divide.
     std::set<std::pair<double, double>> known{{least, countAsked(first.work)}};
+    std::map<Family, int64_t> divided{{getDivision(first.work), 1}};
     for (Entry &entry : entries)
       if (list.size() < most && entry.score <= kWorthMeasuring * least &&
-          known.insert({entry.score, entry.asked}).second)
+          divided[entry.division] < kOfDivision &&
+          known.insert({entry.score, entry.asked}).second) {
+        ++divided[entry.division];
         list.push_back(std::move(entry.candidate));
+      }
     return list;
   }
 
@@ -278,6 +297,7 @@ private:
   struct Entry {
     ModelChoice::Candidate candidate;
     double score, asked;
+    Family division;
     bool isBefore(const Entry &other) const {
       return std::tie(score, asked, candidate.set) <
              std::tie(other.score, other.asked, other.candidate.set);

@@ -152,16 +152,6 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
   int64_t parts = schedule.getParts();
   if (StringAttr name = schedule.getPartsParam())
     parts = number(name, "a schedule of parts =", 1, 1, 8);
-  if (!llvm::isPowerOf2_64(std::max<int64_t>(parts, 1))) {
-    if (!bad) {
-      InFlightDiagnostic diag = current->emitOpError() << "has parts = " << parts;
-      if (StringAttr name = schedule.getPartsParam())
-        diag << ", which is parameter '" << name.getValue() << "'";
-      diag << ": use 1, 2, 4 or 8";
-    }
-    bad = true;
-    parts = 1;
-  }
   if (kind != ScheduleKind::Static || parts == 1)
     parts = 0;
   return ScheduleAttr::get(schedule.getContext(), kind, tail, parts, StringAttr(), StringAttr(),

@@ -49,9 +49,9 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 
 mk.mesh @mesh (gpu = ? via link)
 mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
-  mk.param "S" = 3
+  mk.param "S" = 9
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has parts = 3, which is parameter 'S': use 1, 2, 4 or 8}}
+    // expected-error @+1 {{has a schedule of parts = 'S', which is 9, it must be at most 8}}
     mk.foreach (%i) in (%M) schedule(static, parts = S) {}
   }
 }

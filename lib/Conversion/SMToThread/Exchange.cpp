@@ -77,10 +77,11 @@ static void lowerSwapParts(SwapPartsOp op, PartitionBuilder &p) {
   auto room = mk_thread::RoomAttr::get(p.getContext(), p.partition.getNumThreads(), p.memory.parts,
                                        op.getBytes());
   Value phase = read(p, p.cursor(op.getCounter()).phase, p.i32);
+  Value rank = remU(p, p.cta, op.getCtas()); // in the cluster
   SmallVector<Type> types(held.size(), held.front().getType());
   auto swap = mk_thread::SwapElementsOp::create(
-      p, types, held, tile, op.getCtas(), room, p.memory.swaps, and_(p, p.cta, op.getCtas() - 1),
-      phase, p.readThreadInPartition(), p.makeReport(MK_WAIT_RING, -1));
+      p, types, held, tile, op.getCtas(), room, p.memory.swaps, rank, phase,
+      p.readThreadInPartition(), p.makeReport(MK_WAIT_RING, -1));
   p.advance(op.getCounter());
   size_t size = held.size() / op.getCtas();
   for (auto [i, part] : llvm::enumerate(op.getParts()))

@@ -290,7 +290,7 @@ mk.kernel @shared on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 3 CTAs: a cluster of sm_90a has a power of two of CTAs, up to 8}}
+      // expected-error @+1 {{is shared by 3 CTAs: copies are shared by a power of two of CTAs, a power of two apart}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(3) : memref<64x64xbf16>, !slot
     }
   }
@@ -308,7 +308,7 @@ mk.kernel @strided on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 4 CTAs that are 4 apart: a cluster of sm_90a has a power of two of CTAs, up to 8}}
+      // expected-error @+1 {{is shared by 4 CTAs that are 4 apart: a cluster of sm_90a has 1 to 8 CTAs}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(4 stride 4) : memref<64x64xbf16>, !slot
     }
   }

@@ -16,12 +16,13 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
+!part = tensor<64x8xf32, #acc>
 mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(8) {
     mk_sm.partition consumer warps(4) registers(240) {
-      %t = arith.constant dense<0.0> : tensor<64x96xf32, #acc>
-      // expected-error @+1 {{makes parts for 3 CTAs: a cluster of sm_90a has a power of two of CTAs, up to 8}}
-      %p0, %p1, %p2 = mk_sm.swap_parts %t : tensor<64x96xf32, #acc> -> tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>
+      %t = arith.constant dense<0.0> : tensor<64x72xf32, #acc>
+      // expected-error @+1 {{makes parts for 9 CTAs: a cluster of sm_90a has 1 to 8 CTAs}}
+      %p:9 = mk_sm.swap_parts %t : tensor<64x72xf32, #acc> -> !part, !part, !part, !part, !part, !part, !part, !part, !part
     }
   }
 }

@@ -90,8 +90,8 @@ func.func private @f() attributes {x = #mk.schedule<ticket, parts = 2>}
 
 // -----
 
-// expected-error @+1 {{has parts = 3: 1, 2, 4 or 8 CTAs of a cluster do an item together}}
-func.func private @f() attributes {x = #mk.schedule<static, parts = 3>}
+// expected-error @+1 {{has parts = 9: 1 to 8 CTAs of a cluster do an item together}}
+func.func private @f() attributes {x = #mk.schedule<static, parts = 9>}
 
 // -----
 
