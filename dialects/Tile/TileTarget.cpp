@@ -242,11 +242,17 @@ LogicalResult ThresholdsAttr::verify(
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
                              int64_t exchange, int64_t chunk, int64_t access,
                              RegistersAttr registers, MatrixUnitAttr, TensorMapsAttr,
-                             ThresholdsAttr, int64_t clustered, int64_t clusterLimit) {
+                             ThresholdsAttr, ArrayAttr clustered, int64_t clusterLimit) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
     return failure();
-  if (clustered < 0)
-    return emit() << clustered << " CTAs at once in clusters; leave it out where all of a grid run";
+  for (auto [i, attr] : llvm::enumerate(clustered)) {
+    auto number = dyn_cast<IntegerAttr>(attr);
+    int64_t size = i + 1, ctas = number ? number.getInt() : 0;
+    if (ctas < size || ctas % size || size > clusterLimit)
+      return emit() << attr << " CTAs at once in clusters of " << size
+                    << ": whole clusters, of up to " << clusterLimit
+                    << " CTAs; leave clustered out where all of a grid run";
+  }
   if (threads < 2 * kWarpgroupThreads || threads % kWarpgroupThreads)
     return emit() << "CTAs of up to " << threads << " threads: whole warpgroups of "
                   << kWarpgroupThreads << ", at least one of a producer and one of a consumer";
@@ -272,6 +278,12 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
 }
 
 bool SmAttr::hasCluster(int64_t ctas) const { return ctas >= 1 && ctas <= getClusterLimit(); }
+
+std::optional<int64_t> SmAttr::getAtOnce(int64_t ctas) const {
+  if (ctas < 1 || size_t(ctas) > getClustered().size())
+    return std::nullopt;
+  return cast<IntegerAttr>(getClustered()[ctas - 1]).getInt();
+}
 
 LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid, SmAttr,
                                  RatesAttr, LinksAttr) {

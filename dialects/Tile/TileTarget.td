@@ -216,8 +216,9 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
   let description = [{
     A CTA has up to `threads` threads and `shared` bytes of shared memory, of which the
     threads of a role exchange elements in `exchange` at most; tiles lie there in columns of
-    `chunk` bytes. A cluster has up to `cluster_limit` CTAs, of which passes let up to `cluster` share copies; in clusters of more than two `clustered` CTAs
-    run at once (0: all of a grid). A thread reads and writes `access` bytes at once.
+    `chunk` bytes. A cluster has up to `cluster_limit` CTAs, of which passes let up to `cluster` share copies.
+    `clustered` has for clusters of one CTA, of two, and so on how many CTAs run at once in them (empty: all of a grid). A thread
+    reads and writes `access` bytes at once.
 
     See `#mk.target`.
   }];
@@ -227,11 +228,13 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
                         "::mlir::mk::MatrixUnitAttr":$matrix_unit,
                         "::mlir::mk::TensorMapsAttr":$tensor_maps,
                         "::mlir::mk::ThresholdsAttr":$thresholds,
-                        DefaultValuedParameter<"int64_t", "0">:$clustered,
+                        DefaultValuedParameter<"::mlir::ArrayAttr", "::mlir::ArrayAttr::get($_ctxt, {})">:$clustered,
                         DefaultValuedParameter<"int64_t", "8">:$cluster_limit);
   let extraClassDeclaration = [{
     /// Whether so many CTAs can be a cluster.
     bool hasCluster(int64_t ctas) const;
+    /// How many CTAs run at once in clusters of so many; none: all of a grid.
+    std::optional<int64_t> getAtOnce(int64_t ctas) const;
     /// Bytes of a piece of a chunk. The engines place piece p of row r at p ^ r of its chunk.
     static constexpr int64_t kPiece = 16;
     /// The rows of the swizzle's period.

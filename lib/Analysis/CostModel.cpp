@@ -156,8 +156,12 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
   double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
   double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
-  double item = own + sent + outer.ns / parts + getItemTime(part, sm, rates);
-  return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
+  double behind = sent + outer.ns / parts + getItemTime(part, sm, rates);
+  double rounds = std::ceil(loop.items * parts / loop.ctas);
+  // Copies for the next item go on meanwhile, as far as there are slots.
+  bool isCopied = inner.bound == "copies" || inner.bound == "latency";
+  double under = isCopied ? std::min(behind, countSlots(loop, sm) * inner.ns / turns) : 0;
+  return {rounds * (own + behind) - (rounds - 1) * under, longer(inner, outer).bound};
 }
 
 /// What the CTA with most to do takes for its items.

@@ -33,14 +33,19 @@ static int64_t getTogether(RoleOp role) {
 }
 
 int64_t mk::limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others) {
-  if (SmAttr sm = getSm(kernel); sm && sm.getClustered() && together > 2)
-    ctas = std::min(ctas, std::max(sm.getClustered() - others, together));
+  SmAttr sm = getSm(kernel);
+  if (std::optional<int64_t> atOnce = sm ? sm.getAtOnce(together) : std::nullopt;
+      atOnce && together > 1)
+    ctas = std::min(ctas, std::max(*atOnce - others, together));
   return ctas - ctas % std::max<int64_t>(together, 1);
 }
 
 int64_t mk::getLargestCluster(SmAttr sm, std::optional<int64_t> items) {
-  bool atOnce = !sm.getClustered() || (items && *items <= sm.getClustered());
-  return atOnce ? sm.getCluster() : std::min<int64_t>(sm.getCluster(), 2);
+  int64_t size = sm.getCluster();
+  for (; size > 2; size /= 2)
+    if (std::optional<int64_t> atOnce = sm.getAtOnce(size); !atOnce || (items && *items <= *atOnce))
+      break;
+  return size;
 }
 
 /// "'send' 1, 'push' 2, 'gemm' at least 4".

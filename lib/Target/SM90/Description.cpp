@@ -10,9 +10,10 @@ using namespace mlir::mk;
 /// - grid: the SMs of an H100 SXM or H200;
 /// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
 ///   memory for a CTA);
-/// - cluster, clustered: measured. In clusters of four, or eight, 120 CTAs of a grid of 132 run at
-/// once
-///   (cuOccupancyMaxActiveClusters of an H100): what took one round took two;
+/// - cluster: measured;
+/// - clustered: cuOccupancyMaxActiveClusters of an H200. With a grid of 132 in clusters of four
+/// what
+///   took one round took two;
 /// - cluster_limit: CUDA programming guide, portable cluster size;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),
@@ -42,7 +43,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
       parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,
       notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>,
-    clustered = 120>,
+    clustered = [132, 132, 117, 120, 110, 102, 105, 120]>,
   rates = <products = 6600, operands = 220, copies = 105, fetch = 25, cache = 95, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
     item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,

@@ -221,7 +221,7 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
   int64_t largest = std::max(*given, mk::getLargestCluster(sm, items));
   for (const Cluster &cluster : listClusters(largest, *given)) {
     SmallVector<int64_t> needed(*counts);
-    bool fewer = cluster.size > 2 && sm.getClustered() && items && *given == 1;
+    bool fewer = cluster.size > 2 && sm.getAtOnce(cluster.size) && items && *given == 1;
     if (fewer)
       needed.front() = std::min<int64_t>(needed.front(), llvm::alignTo(*items, cluster.size));
     if (mk::countGrid(kernel, needed) % cluster.size || !share(kernel, cluster, needed))

@@ -184,7 +184,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
 
 // -----
 
-// expected-error @+1 {{-1 CTAs at once in clusters; leave it out where all of a grid run}}
+// expected-error @+1 {{131 : i64 CTAs at once in clusters of 2: whole clusters, of up to 8 CTAs; leave clustered out where all of a grid run}}
 module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
@@ -193,7 +193,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>, clustered = -1>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>, clustered = [132, 131]>} {}
 
 // -----
 
