@@ -126,7 +126,7 @@ mk.kernel @three on @mesh (in %a : memref<96x64xbf16> [96, 64]) {
     %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<96x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
       %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<96x64xbf16>> -> !mk_sm.slot<tensor<96x64xbf16>>
-      // expected-error @+1 {{is shared by 3 CTAs: a cluster of sm_90a has a power of two of CTAs, up to 8}}
+      // expected-error @+1 {{is shared by 3 CTAs: copies are shared by a power of two of CTAs, a power of two apart}}
       mk_sm.copy %a[%c0, %c0] to %slot[0] shared(3) : memref<96x64xbf16>, !mk_sm.slot<tensor<96x64xbf16>>
     }
   }
