@@ -173,9 +173,12 @@ static void explain(mk::RoleOp role, int64_t size, ArrayRef<int64_t> counts) {
   }
 }
 
-/// Clusters that are worth a try, the largest first; `given`: those that the kernel has already.
+/// Clusters that are worth a try, the largest first; `given`: those that the kernel has already,
+/// which share nothing where they are no power of two.
 static SmallVector<Cluster> listClusters(int64_t largest, int64_t given) {
   SmallVector<Cluster> clusters;
+  if (!llvm::isPowerOf2_64(given))
+    return clusters;
   for (int64_t size = largest; size > 1; size /= 2) {
     if (given > 1 && size != given)
       continue;
