@@ -11,9 +11,8 @@ using namespace mlir::mk;
 /// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
 ///   memory for a CTA);
 /// - cluster: measured;
-/// - clustered: cuOccupancyMaxActiveClusters of an H200. With a grid of 132 in clusters of four
-/// what
-///   took one round took two;
+/// - clustered: cuOccupancyMaxActiveClusters of an H200. Of 132 CTAs in clusters of four some wait
+///   for others to end: what took one round took two;
 /// - cluster_limit: CUDA programming guide, portable cluster size;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),

@@ -53,15 +53,17 @@ class TorchReferences:
             (square / norm).sqrt()), "rms": _number(rms_error),
             "rms_bound": bound, "passed": passed}
         if not passed:
-            found["where"] = self.wrong_places(values, rows, eps_out, slack * rms)
+            found["where"] = self.wrong_places(values, rows, eps_out, slack, rms)
         return found
 
-    def wrong_places(self, values, rows, eps_out, slack):
-        """In words, which elements of a matrix are wrong."""
+    def wrong_places(self, values, rows, eps_out, slack, rms):
+        """In words, which elements of a matrix are wrong, by the same bound."""
         if not rows.numel():
             return "it is empty"
         reference = rows.double()
-        wrong = ~((values.double() - reference).abs() <= eps_out * reference.abs() + slack)
+        of_row = reference.square().mean(-1, keepdim=True).sqrt().clamp_min(rms)
+        wrong = ~((values.double() - reference).abs()
+                  <= eps_out * reference.abs() + slack * of_row)
         places = wrong.nonzero()
         if not len(places):
             return "all elements are a little off"
