@@ -2,6 +2,7 @@
 #include "Compilation.h"
 #include "DeviceModule.h"
 #include "Merge.h"
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Compiler/Guarded.h"
 #include "mkernel/Compiler/Registration.h"
 #include "mkernel/Compiler/Remarks.h"
@@ -49,7 +50,9 @@ static std::string checkOptions(const CompileOptions &options, const TargetBacke
         problem = "error: " + option.outOfRange(field);
   };
   mkernel::options::forEachCompileOption(check, options);
-  check(mkernel::options::row::candidates, options.candidates);
+  if (problem.empty() && options.emit == "package" && options.candidates > MK_MAX_CANDIDATES)
+    problem = llvm::formatv("error: --candidates={0}: a package has at most {1} of a version",
+                            options.candidates, MK_MAX_CANDIDATES);
   return problem;
 }
 
@@ -140,14 +143,15 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
   llvm::raw_string_ostream os(output);
   Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false,
                           {}};
-  if (!options.variants.empty() && options.emit != "signature") {
+  bool hasCandidates = options.candidates > 1 && options.emit == "package";
+  if ((!options.variants.empty() || hasCandidates) && options.emit != "signature") {
     FailureOr<VersionRequests> versions = compilation.readVersions();
     return succeeded(versions) &&
            compileVersions({source, name, given, *versions}, *module, os, messages);
   }
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
-  if (!ok && compilation.choseParams) {
+  if (!ok && compilation.choseParams && options.choice.empty()) {
     // What is best for other sizes may not fit these; the file's defaults may.
     CompileOptions plain = given;
     plain.tuning = kNoTuning.str();

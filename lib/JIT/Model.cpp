@@ -356,8 +356,13 @@ ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, con
     choice.why = "the kernel cannot be bound to these sizes";
     return choice;
   }
-  if (model.predict(near, /*mustFit=*/false, choice) && mayChoose)
+  if (!options.choice.empty()) {
+    model.predict(options.choice, /*mustFit=*/false, choice);
+    choice.set = options.choice;
+    choice.compared = 1;
+  } else if (model.predict(near, /*mustFit=*/false, choice) && mayChoose) {
     choose(model, choice, near, options.candidates);
+  }
   return choice;
 }
 

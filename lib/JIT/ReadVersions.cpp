@@ -26,6 +26,7 @@ private:
   InFlightDiagnostic error() {
     return kernel.emitError() << "kernel '" << kernel.getSymName() << "': --variants: ";
   }
+  LogicalResult readVersion(StringRef text);
   LogicalResult readItem(VersionRequest &request, StringRef item);
   LogicalResult readSize(VersionRequest &request, unsigned dim, StringRef name, int64_t size);
   LogicalResult unknown(StringRef name);
@@ -89,16 +90,41 @@ LogicalResult VersionReader::readItem(VersionRequest &request, StringRef item) {
   int64_t value;
   if (name.empty() || text.getAsInteger(10, value))
     return error() << "'" << item << "'"
-                   << (item == request.text ? "" : " in '" + request.text + "'")
+                   << (item == request.text() ? "" : " in '" + request.text() + "'")
                    << " is not of the form NAME=NUMBER, as in --variants=M=64,M=512+TM=128";
   auto isName = [&](const auto &given) { return given.first == name; };
-  if (llvm::any_of(request.serves, isName) || llvm::any_of(request.params, isName))
-    return error() << "'" << name << "' stands twice in '" << request.text << "': give it once";
+  if (llvm::any_of(request.serves, isName) || llvm::any_of(request.candidates[0].params, isName))
+    return error() << "'" << name << "' stands twice in '" << request.text() << "': give it once";
   if (auto dim = llvm::find(result.dims, name); dim != result.dims.end())
     return readSize(request, dim - result.dims.begin(), name, value);
   if (!params.contains(name))
     return unknown(name);
-  request.params.emplace_back(name.str(), text.str());
+  request.candidates[0].params.emplace_back(name.str(), text.str());
+  return success();
+}
+
+/// One with the sizes of the version in front of it is a candidate of that.
+LogicalResult VersionReader::readVersion(StringRef text) {
+  VersionRequest request{{}, {{text.str(), {}, {}}}};
+  SmallVector<StringRef> items;
+  text.split(items, '+');
+  for (StringRef item : items)
+    if (failed(readItem(request, item)))
+      return failure();
+  if (request.serves.empty())
+    return error() << "'" << text << "' names no dimension: say the largest size that it is for, "
+                   << "as in --variants=M=64+" << text;
+  llvm::sort(request.serves);
+  if (result.list.empty() || result.list.back().serves != request.serves) {
+    result.list.push_back(std::move(request));
+    return success();
+  }
+  std::vector<CandidateRequest> &candidates = result.list.back().candidates;
+  candidates.push_back(std::move(request.candidates[0]));
+  if (candidates.size() > MK_MAX_CANDIDATES)
+    return error() << "'" << text << "' is the " << candidates.size()
+                   << "th candidate for the same sizes, and a version has at most "
+                   << MK_MAX_CANDIDATES << ": leave some out";
   return success();
 }
 
@@ -107,31 +133,26 @@ LogicalResult VersionReader::checkOrder() {
   for (size_t i = 0; i < result.list.size(); ++i)
     for (size_t before = 0; before < i; ++before)
       if (isServedBy(result.list[i].serves, result.list[before].serves))
-        return error() << "'" << result.list[i].text << "' would serve nothing, since '"
-                       << result.list[before].text
+        return error() << "'" << result.list[i].text() << "' would serve nothing, since '"
+                       << result.list[before].text()
                        << "' in front of it is for all of its sizes: put smaller sizes first, or "
                           "leave one out";
   return success();
 }
 
 FailureOr<VersionRequests> VersionReader::read() {
+  if (options.variants.empty()) {
+    result.list.push_back({{}, {{}}});
+    return std::move(result);
+  }
   SmallVector<StringRef> texts;
   StringRef(options.variants).split(texts, ',');
-  if (texts.size() > MK_MAX_VERSIONS)
-    return error() << texts.size() << " versions are asked for, and a package has at most "
+  for (StringRef text : texts)
+    if (failed(readVersion(text)))
+      return failure();
+  if (result.list.size() > MK_MAX_VERSIONS)
+    return error() << result.list.size() << " versions are asked for, and a package has at most "
                    << MK_MAX_VERSIONS << ": leave some out";
-  for (StringRef text : texts) {
-    VersionRequest &request = result.list.emplace_back();
-    request.text = text.str();
-    SmallVector<StringRef> items;
-    text.split(items, '+');
-    for (StringRef item : items)
-      if (failed(readItem(request, item)))
-        return failure();
-    if (request.serves.empty())
-      return error() << "'" << text << "' names no dimension: say the largest size that it is for, "
-                     << "as in --variants=M=64+" << text;
-  }
   if (failed(checkOrder()))
     return failure();
   // Also what else is bound, once for all.
@@ -145,8 +166,9 @@ FailureOr<VersionRequests> VersionReader::read() {
 
 FailureOr<VersionRequests> Compilation::readVersions() {
   if (hasMetadata(module) || llvm::any_of(module.getOps<KernelOp>(), hasPartitions)) {
-    module.emitError("has been lowered already, and has no parameters left for --variants; use the "
-                     "file that it was made from");
+    module.emitError("has been lowered already, and has no parameters left for ")
+        << (options.variants.empty() ? "--candidates" : "--variants")
+        << "; use the file that it was made from";
     return misuse();
   }
   if (failed(verifyFile(module)))
@@ -158,11 +180,13 @@ FailureOr<VersionRequests> Compilation::readVersions() {
   if (failed(requests))
     return misuse();
   bool isForAll = options.emit == "package" || options.emit == "params";
-  if (isForAll || requests->list.size() == 1)
+  size_t count = 0;
+  for (const VersionRequest &request : requests->list)
+    count += request.candidates.size();
+  if (isForAll || count == 1)
     return requests;
   kernel->emitError("--emit=") << options.emit << " prints one version, and --variants asks for "
-                               << requests->list.size()
-                               << ": give the one to print, as in --variants="
-                               << requests->list.front().text;
+                               << count << ": give the one to print, as in --variants="
+                               << requests->list.front().text();
   return misuse();
 }

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc, ArrayRef<DimSizes> serves,
+OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc,
+                                      ArrayRef<SelectedVersion> versions,
                                       ArrayRef<std::string> dims) {
   context.loadDialect<LLVM::LLVMDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -27,17 +28,17 @@ OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc, ArrayR
     return LLVM::LoadOp::create(b, loc, type, address);
   };
   Value sizes = load(pointer, b.getI8Type(), entry->getArgument(0), offsetof(mk_launch, dims));
-  Value chosen = number(int64_t(serves.size()) - 1);
+  Value chosen = number(versions.back().number);
   // From the last but one: the first that serves wins.
-  for (size_t i = serves.size() - 1; i-- > 0;) {
+  for (size_t i = versions.size() - 1; i-- > 0;) {
     Value fits;
-    for (const auto &[name, most] : serves[i]) {
+    for (const auto &[name, most] : versions[i].serves) {
       auto dim = int32_t(llvm::find(dims, name) - dims.begin());
       Value one = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::sle, load(i64, i64, sizes, dim),
                                        number(most));
       fits = fits ? LLVM::AndOp::create(b, loc, fits, one) : one;
     }
-    chosen = LLVM::SelectOp::create(b, loc, fits, number(int64_t(i)), chosen);
+    chosen = LLVM::SelectOp::create(b, loc, fits, number(versions[i].number), chosen);
   }
   LLVM::ReturnOp::create(b, loc, chosen);
   return module;

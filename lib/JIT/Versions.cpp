@@ -18,20 +18,29 @@ static json::Object toObject(const DimSizes &sizes) {
 }
 
 namespace {
+/// What is compiled with one set of parameters.
+struct Candidate {
+  CandidateRequest request;
+  json::Object about; // what --emit=params prints, then the package's metadata
+  std::string package;
+};
+
 /// A version, and those before it that came out the same.
 struct Version {
   const VersionRequest *request;
   std::vector<DimSizes> merged;
-  json::Object about; // what --emit=params prints, then the package's metadata
-  std::string package;
+  std::vector<Candidate> candidates; // at least one
 
-  DimSizes serves() const { return request->serves; }
-  /// Adds the sizes that it serves, and those that it serves since versions are merged into it.
-  void describeSizes(json::Object &entry) const {
+  const DimSizes &serves() const { return request->serves; }
+  /// Adds the sizes that it serves, those that it serves since versions are merged into it, and
+  /// which of its candidates this is.
+  void describe(size_t candidate, json::Object &entry) const {
     entry["serves"] = toObject(serves());
+    if (candidate)
+      entry["candidate"] = int64_t(candidate);
     json::Array sizes;
     llvm::transform(merged, std::back_inserter(sizes), toObject);
-    if (!sizes.empty())
+    if (!sizes.empty() && !candidate)
       entry["merged"] = std::move(sizes);
   }
 };
@@ -45,15 +54,20 @@ public:
   bool run();
 
 private:
-  /// Appends what is said of the version.
-  bool compileOne(const VersionRequest &request, StringRef emit, std::string &out,
-                  std::string &said);
+  /// Appends what is said of the candidate.
+  bool compileOne(const Version &version, const CandidateRequest &request, StringRef emit,
+                  std::string &out, std::string &said);
   bool askParams();
+  /// Those that the cost model takes for the fastest behind its choice.
+  void addCandidates(Version &version);
+  bool compilePackage(const Version &version, Candidate &candidate, std::string &said);
   bool compilePackages();
   void mergeEqual();
   bool writeParams();
   bool writePackage();
-  bool fail(const VersionRequest &request, StringRef said);
+  bool fail(const CandidateRequest &request, StringRef said);
+  /// The option that asks for several, for messages.
+  StringRef option() const { return what.given.variants.empty() ? "--candidates" : "--variants"; }
 
   const VersionsOf &what;
   ModuleOp module;
@@ -74,13 +88,17 @@ static json::Object getValues(const json::Object &about) {
   return values;
 }
 
-bool VersionsCompiler::compileOne(const VersionRequest &request, StringRef emit, std::string &out,
-                                  std::string &said) {
+bool VersionsCompiler::compileOne(const Version &version, const CandidateRequest &request,
+                                  StringRef emit, std::string &out, std::string &said) {
   CompileOptions options = what.given;
   options.variants.clear();
   options.emit = emit.str();
-  options.tuneFor = request.serves;
-  options.completeDims = false; // has been looked at
+  if (emit != "params")
+    options.candidates = 0;
+  options.tuneFor = version.serves();
+  if (!what.given.variants.empty())
+    options.completeDims = false; // has been looked at
+  options.choice = request.choice;
   for (const auto &param : request.params) {
     llvm::erase_if(options.params, [&](const auto &all) { return all.first == param.first; });
     options.params.push_back(param);
@@ -88,34 +106,85 @@ bool VersionsCompiler::compileOne(const VersionRequest &request, StringRef emit,
   return compile(what.source, what.name, options, out, said);
 }
 
-bool VersionsCompiler::fail(const VersionRequest &request, StringRef said) {
+bool VersionsCompiler::fail(const CandidateRequest &request, StringRef said) {
   messages += said;
-  messages += "error: --variants: the version '" + request.text +
-              "' cannot be compiled, see above: give it other parameters, or leave it out\n";
+  if (!request.text.empty())
+    messages += "error: " + option().str() + ": the version '" + request.text +
+                "' cannot be compiled, see above: give it other parameters, or leave it out\n";
   return false;
 }
 
+void VersionsCompiler::addCandidates(Version &version) {
+  const CandidateRequest given = version.candidates.front().request;
+  const json::Object *model = version.candidates.front().about.getObject("model");
+  const json::Array *list = model ? model->getArray("candidates") : nullptr;
+  if (!list) {
+    if (const auto why = model ? model->getString("why") : std::nullopt)
+      messages +=
+          llvm::formatv("warning: --candidates: there are none: {0}; the package has the "
+                        "compiler's choice alone: "
+                        "bind all dimensions (--bind), or say which sizes to expect (--variants)\n",
+                        *why);
+    return;
+  }
+  std::vector<Candidate> more;
+  for (const json::Value &entry : llvm::drop_begin(*list)) {
+    Candidate candidate{given, {}, {}};
+    for (const auto &[name, value] : *entry.getAsObject()->getObject("set"))
+      candidate.request.choice[name.str()] = value.getAsInteger().value_or(0);
+    more.push_back(std::move(candidate));
+  }
+  llvm::append_range(version.candidates, std::move(more));
+}
+
 bool VersionsCompiler::askParams() {
+  bool adds = what.given.candidates > 1 && what.given.emit == "package";
   for (const VersionRequest &request : what.requests.list) {
-    std::string text, said;
-    if (!compileOne(request, "params", text, said))
-      return fail(request, said);
-    llvm::Expected<json::Value> about = json::parse(text);
-    if (!about)
-      return fail(request, "error: " + llvm::toString(about.takeError()) + "\n");
-    versions.push_back({&request, {}, std::move(*about->getAsObject()), {}});
+    Version version{&request, {}, {}};
+    for (const CandidateRequest &one : request.candidates) {
+      std::string text, said;
+      if (!compileOne(version, one, "params", text, said))
+        return fail(one, said);
+      llvm::Expected<json::Value> about = json::parse(text);
+      if (!about)
+        return fail(one, "error: " + llvm::toString(about.takeError()) + "\n");
+      version.candidates.push_back({one, std::move(*about->getAsObject()), {}});
+    }
+    // Who names candidates has said which.
+    if (adds && version.candidates.size() == 1)
+      addCandidates(version);
+    versions.push_back(std::move(version));
   }
   return true;
 }
 
 /// A version whose sizes the next one is for as well is not needed where that has the same
-/// parameters.
+/// parameters, nor is a candidate that has those of one in front of it.
 void VersionsCompiler::mergeEqual() {
+  auto getSets = [](const Version &version) {
+    std::vector<json::Object> sets;
+    for (const Candidate &candidate : version.candidates)
+      sets.push_back(getValues(candidate.about));
+    return sets;
+  };
+  for (Version &version : versions) {
+    std::vector<json::Object> known;
+    llvm::erase_if(version.candidates, [&](const Candidate &candidate) {
+      // What the model lists has not been asked for its parameters yet, and differs.
+      if (candidate.about.empty())
+        return false;
+      json::Object set = getValues(candidate.about);
+      bool isKnown = llvm::is_contained(known, set);
+      known.push_back(std::move(set));
+      return isKnown;
+    });
+  }
   for (size_t i = 0; i + 1 < versions.size();) {
     Version &version = versions[i], &next = versions[i + 1];
     bool isLast = i + 2 == versions.size(); // is for all others, too
-    if ((!isLast && !isServedBy(version.serves(), next.serves())) ||
-        getValues(version.about) != getValues(next.about)) {
+    bool isAsked = llvm::all_of(version.candidates, [](auto &c) { return !c.about.empty(); });
+    if (!isAsked || (!isLast && !isServedBy(version.serves(), next.serves())) ||
+        getSets(version) != getSets(next)) {
       ++i;
       continue;
     }
@@ -128,28 +197,49 @@ void VersionsCompiler::mergeEqual() {
 
 bool VersionsCompiler::writeParams() {
   json::Array list;
-  for (Version &version : versions) {
-    version.describeSizes(version.about);
-    list.push_back(std::move(version.about));
-  }
+  for (Version &version : versions)
+    for (auto [i, candidate] : llvm::enumerate(version.candidates)) {
+      version.describe(i, candidate.about);
+      list.push_back(std::move(candidate.about));
+    }
   output << llvm::formatv("{0:2}\n", json::Value(json::Object{{"versions", std::move(list)}}));
+  return true;
+}
+
+bool VersionsCompiler::compilePackage(const Version &version, Candidate &candidate,
+                                      std::string &said) {
+  if (!compileOne(version, candidate.request, "package", candidate.package, said))
+    return false;
+  mk_package_header header;
+  std::memcpy(&header, candidate.package.data(), sizeof(header));
+  llvm::Expected<json::Value> about =
+      json::parse(StringRef(candidate.package).substr(sizeof(header), header.metadata_bytes));
+  if (!about) {
+    said += "error: " + llvm::toString(about.takeError()) + "\n";
+    return false;
+  }
+  candidate.about = std::move(*about->getAsObject());
   return true;
 }
 
 bool VersionsCompiler::compilePackages() {
   for (Version &version : versions) {
-    std::string said;
-    if (!compileOne(*version.request, "package", version.package, said))
-      return fail(*version.request, said);
-    if (!said.empty())
-      messages += "note: --variants: of the version '" + version.request->text + "':\n" + said;
-    mk_package_header header;
-    std::memcpy(&header, version.package.data(), sizeof(header));
-    llvm::Expected<json::Value> about =
-        json::parse(StringRef(version.package).substr(sizeof(header), header.metadata_bytes));
-    if (!about)
-      return fail(*version.request, "error: " + llvm::toString(about.takeError()) + "\n");
-    version.about = std::move(*about->getAsObject());
+    std::vector<Candidate> compiled;
+    for (Candidate &candidate : version.candidates) {
+      // Nobody asked for what the model lists.
+      bool isListed = candidate.about.empty();
+      std::string said, name = candidate.request.text;
+      if (compilePackage(version, candidate, said))
+        compiled.push_back(std::move(candidate));
+      else if (!isListed)
+        return fail(candidate.request, said);
+      else
+        said = "note: a candidate is left out, which does not compile:\n" + said;
+      if (!said.empty() && !name.empty())
+        messages += llvm::formatv("note: {0}: of the version '{1}':\n", option(), name);
+      messages += said;
+    }
+    version.candidates = std::move(compiled);
   }
   // A compilation may have fallen back on other parameters than it was to have.
   mergeEqual();
@@ -157,7 +247,11 @@ bool VersionsCompiler::compilePackages() {
 }
 
 bool VersionsCompiler::writePackage() {
-  const json::Object &first = versions.front().about;
+  if (what.given.variants.empty() && versions[0].candidates.size() == 1) {
+    output << versions[0].candidates[0].package;
+    return true;
+  }
+  const json::Object &first = versions.front().candidates.front().about;
   json::Object metadata;
   for (StringRef key : {"kernel", "target", "mesh", "dims"})
     metadata[key] = *first.get(key);
@@ -168,15 +262,17 @@ bool VersionsCompiler::writePackage() {
   metadata["args"] = std::move(args);
   int64_t grid = 0;
   json::Array list;
-  std::vector<DimSizes> serves;
+  std::vector<SelectedVersion> selected;
   std::vector<std::string> packages;
   for (Version &version : versions) {
-    grid = std::max(grid, version.about.getInteger("grid").value_or(0));
-    json::Object entry{{"bytes", int64_t(version.package.size())}};
-    version.describeSizes(entry);
-    list.push_back(std::move(entry));
-    serves.push_back(version.serves());
-    packages.push_back(std::move(version.package));
+    selected.push_back({version.serves(), int64_t(packages.size())});
+    for (auto [i, candidate] : llvm::enumerate(version.candidates)) {
+      grid = std::max(grid, candidate.about.getInteger("grid").value_or(0));
+      json::Object entry{{"bytes", int64_t(candidate.package.size())}};
+      version.describe(i, entry);
+      list.push_back(std::move(entry));
+      packages.push_back(std::move(candidate.package));
+    }
   }
   metadata["grid"] = grid;
   metadata["versions"] = std::move(list);
@@ -184,7 +280,7 @@ bool VersionsCompiler::writePackage() {
   if (failed(cpu))
     return false;
   OwningOpRef<ModuleOp> select =
-      buildSelect(*module.getContext(), module.getLoc(), serves, what.requests.dims);
+      buildSelect(*module.getContext(), module.getLoc(), selected, what.requests.dims);
   SmallVector<char, 0> package;
   if (failed(emitContainer(*select, *cpu, std::move(metadata), packages, package)))
     return false;
@@ -196,8 +292,8 @@ bool VersionsCompiler::run() {
   if (what.given.emit != "package" && what.given.emit != "params") {
     const VersionRequest &only = what.requests.list.front();
     std::string text, said;
-    if (!compileOne(only, what.given.emit, text, said))
-      return fail(only, said);
+    if (!compileOne({&only, {}, {}}, only.candidates[0], what.given.emit, text, said))
+      return fail(only.candidates[0], said);
     messages += said;
     output << text;
     return true;
@@ -213,7 +309,7 @@ bool VersionsCompiler::run() {
     messages += llvm::formatv("warning: --variants: all {0} versions have the same parameters, and "
                               "are one: neither tuning file nor cost model tells them apart; give "
                               "them parameters, as in --variants={1}+NAME=NUMBER,...\n",
-                              what.requests.list.size(), what.requests.list.front().text);
+                              what.requests.list.size(), what.requests.list.front().text());
   return writePackage();
 }
 

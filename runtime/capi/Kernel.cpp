@@ -105,29 +105,70 @@ mkernel_status mkernel_kernel_load(mkernel_context *context,
 
 void mkernel_kernel_destroy(mkernel_kernel *kernel) { delete kernel; }
 
+/// Sizes of dimensions that the kernel has.
+static rt::Result<std::vector<rt::DimValue>> readDims(const mkernel_kernel &kernel,
+                                                      const mkernel_size *sizes, size_t count) {
+  MK_ASSIGN(auto dims, readSizes(sizes, count, "sizes"));
+  // The runtime ignores names it does not know; from C they are misspelt.
+  const rt::Metadata &metadata = kernel.kernel->metadata();
+  for (const rt::DimValue &dim : dims) {
+    std::string names;
+    bool known = false;
+    for (const rt::Metadata::Dim &d : metadata.dims) {
+      known |= d.name == dim.name;
+      names += (names.empty() ? "" : ", ") + d.name;
+    }
+    if (!known)
+      return rt::error(rt::StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                       "' has no dimension '", dim.name, "'; it has ",
+                       names.empty() ? "none" : names);
+  }
+  return dims;
+}
+
 mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
                                    const mkernel_size *sizes, size_t num_sizes,
                                    mkernel_bound **out) {
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(kernel);
     MK_NOT_NULL(out);
-    MK_ASSIGN(auto dims, readSizes(sizes, num_sizes, "sizes"));
-    // The runtime ignores names it does not know; from C they are misspelt.
-    const rt::Metadata &metadata = kernel->kernel->metadata();
-    for (const rt::DimValue &dim : dims) {
-      std::string names;
-      bool known = false;
-      for (const rt::Metadata::Dim &d : metadata.dims) {
-        known |= d.name == dim.name;
-        names += (names.empty() ? "" : ", ") + d.name;
-      }
-      if (!known)
-        return rt::error(rt::StatusCode::InvalidArgument, "kernel '",
-                         metadata.kernel, "' has no dimension '", dim.name,
-                         "'; it has ", names.empty() ? "none" : names);
-    }
+    MK_ASSIGN(auto dims, readDims(*kernel, sizes, num_sizes));
     MK_ASSIGN(std::shared_ptr<rt::BoundKernel> bound,
               kernel->kernel->bind(dims));
+    *out = new mkernel_bound{kernel->context, std::move(bound)};
+    return Status::ok();
+  });
+}
+
+static rt::MeasureOptions measureOptions(mkernel_kernel &kernel,
+                                         const mkernel_measure_options &given) {
+  rt::MeasureOptions options;
+  options.stream = given.stream;
+  if (given.deadline_ns)
+    options.deadline = std::chrono::nanoseconds(given.deadline_ns);
+  if (given.cache)
+    options.cache = rt::DiskCache(std::string_view(given.cache) == "off" ? "" : given.cache);
+  if (given.prepare)
+    options.prepare = [&kernel, given](rt::BoundKernel &candidate) -> Status {
+      // The binding is not the caller's: it goes when it has been measured.
+      mkernel_bound bound{kernel.context, {std::shared_ptr<void>(), &candidate}};
+      if (mkernel_status status = given.prepare(&bound, given.data))
+        return rt::error(rt::StatusCode(status), "'prepare' has failed: ", mkernel_message());
+      return Status::ok();
+    };
+  return options;
+}
+
+mkernel_status mkernel_kernel_bind_fastest(mkernel_kernel *kernel, const mkernel_size *sizes,
+                                           size_t num_sizes, const mkernel_measure_options *options,
+                                           mkernel_bound **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(kernel);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(mkernel_measure_options known, readOptions(options, "mkernel_measure_options"));
+    MK_ASSIGN(auto dims, readDims(*kernel, sizes, num_sizes));
+    MK_ASSIGN(std::shared_ptr<rt::BoundKernel> bound,
+              kernel->kernel->bindFastest(dims, measureOptions(*kernel, known)));
     *out = new mkernel_bound{kernel->context, std::move(bound)};
     return Status::ok();
   });

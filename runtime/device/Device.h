@@ -39,6 +39,9 @@ public:
 
   virtual Status launch(const LaunchOptions &options) = 0;
   virtual Status synchronize(void *stream) = 0;
+  /// Milliseconds of a launch, of `launches` in a row on options.stream, which waits for the
+  /// last. What caches of a GPU know of one launch the next one does not find there. Collective.
+  virtual Result<double> time(const LaunchOptions &options, int launches) = 0;
   virtual Result<std::unique_ptr<LaunchGraph>>
   capture(const LaunchOptions &options) = 0;
 
@@ -54,6 +57,8 @@ public:
   /// Allocates memory. `metadata` and `plan` outlive the binding.
   virtual Result<std::unique_ptr<DeviceBinding>>
   bind(const Metadata &metadata, const JobPlan &plan) = 0;
+  /// What times are of: the name of a GPU, "host" for others.
+  virtual std::string model() const { return "host"; }
 };
 
 class Device {

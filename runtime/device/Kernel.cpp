@@ -76,6 +76,17 @@ Status Kernel::loadVersion(size_t i) {
 Result<std::unique_ptr<BoundKernel>>
 Kernel::bind(std::span<const DimValue> dims) {
   MK_ASSIGN(size_t i, choose(dims));
+  return bindVersion(dims, i);
+}
+
+Result<std::unique_ptr<BoundKernel>> Kernel::bindVersion(std::span<const DimValue> dims, size_t i) {
+  MK_ASSIGN(size_t first, choose(dims));
+  size_t end = selector_ ? first + placeOf(metadata_, first).candidates : 1;
+  if (i < first || i >= end)
+    return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel, "': version ", i,
+                 " (from 0) is not for these dimensions, but ", first,
+                 end == first + 1 ? std::string() : str(" to ", end - 1),
+                 ": give one that findFastest() or chooseVersion() names");
   MK_TRY(loadVersion(i));
   const Metadata &metadata = selector_ ? packages_[i].metadata() : metadata_;
   std::unique_ptr<BoundKernel> bound(
@@ -116,9 +127,15 @@ std::string BoundKernel::describePlan(const Metadata &whole, const Digest &diges
     text += "\n";
   }
   // Follows from the package and the dimensions, unless the package's code is wrong.
-  if (!whole.versions.empty())
-    text += str("version of kernel '", metadata_.kernel, "'\t", version_ + 1, " (",
-                versionText(whole, version_), ")\n");
+  if (!whole.versions.empty()) {
+    VersionPlace place = placeOf(whole, version_);
+    text += str("version of kernel '", metadata_.kernel, "'\t", place.version + 1, " (",
+                versionText(whole, version_));
+    text += place.candidates > 1
+                ? str(", candidate ", place.candidate + 1, " of ", place.candidates)
+                : "";
+    text += ")\n";
+  }
   const Plan &own = plan_.plan(context_.rank());
   for (size_t i = 0; i < metadata_.signals.size(); ++i)
     if (metadata_.signals[i].sys)

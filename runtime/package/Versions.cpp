@@ -14,7 +14,8 @@ Result<size_t> mk::rt::selectVersion(const Metadata &metadata, const Payload &pa
   std::vector<int64_t> coords = mesh.coords(rank);
   mk_launch launch = makeLaunch(mesh, rank, coords, dims[rank]);
   int64_t chosen = payload.select(&launch);
-  if (chosen < 0 || size_t(chosen) >= metadata.versions.size())
+  if (chosen < 0 || size_t(chosen) >= metadata.versions.size() ||
+      metadata.versions[size_t(chosen)].candidate)
     return error(StatusCode::Internal, "kernel '", metadata.kernel, "': its package chooses version ",
                  chosen, " (from 0) of ", metadata.versions.size(),
                  ": it is damaged; compile the kernel again");
@@ -29,6 +30,25 @@ Result<size_t> mk::rt::chooseVersion(const Package &package, const Mesh &mesh,
   return selectVersion(package.metadata(), *payload, mesh, 0, bind);
 }
 
+Result<SymmetricNeeds> mk::rt::needsOf(const Package &package, size_t i, const Mesh &mesh,
+                                       std::span<const DimValue> bind) {
+  size_t first = i, end = i + 1;
+  if (!package.metadata().versions.empty()) {
+    VersionPlace place = placeOf(package.metadata(), i);
+    first = i - place.candidate;
+    end = first + place.candidates;
+  }
+  SymmetricNeeds needs;
+  for (; first != end; ++first) {
+    const Package &version = package.version(first);
+    MK_ASSIGN(auto payload, Payload::load(version));
+    MK_ASSIGN(JobPlan plan, JobPlan::create(version.metadata(), *payload, mesh, bind));
+    needs.heapBytes = std::max(needs.heapBytes, plan.heapBytes());
+    needs.slots = std::max(needs.slots, plan.slots());
+  }
+  return needs;
+}
+
 std::string mk::rt::sizesText(std::span<const NamedSize> sizes) {
   std::string text;
   for (const NamedSize &size : sizes)
@@ -36,15 +56,41 @@ std::string mk::rt::sizesText(std::span<const NamedSize> sizes) {
   return text;
 }
 
+VersionPlace mk::rt::placeOf(const Metadata &metadata, size_t i) {
+  VersionPlace place;
+  const std::vector<Metadata::Version> &all = metadata.versions;
+  size_t first = i - all[i].candidate;
+  for (size_t other = 0; other < all.size(); ++other) {
+    place.versions += all[other].candidate == 0;
+    place.version += all[other].candidate == 0 && other < first;
+  }
+  place.candidate = all[i].candidate;
+  while (first + place.candidates < all.size() &&
+         (place.candidates == 0 || all[first + place.candidates].candidate))
+    ++place.candidates;
+  return place;
+}
+
+std::string mk::rt::versionName(const Metadata &metadata, size_t i) {
+  VersionPlace place = placeOf(metadata, i);
+  std::string candidate =
+      place.candidates > 1 ? str("candidate ", place.candidate + 1, " of ", place.candidates) : "";
+  if (place.versions == 1 && !candidate.empty())
+    return candidate;
+  return str("version ", place.version + 1, " of ", place.versions, " for ",
+             versionText(metadata, i), candidate.empty() ? "" : ", ", candidate);
+}
+
 std::string mk::rt::versionText(const Metadata &metadata, size_t i) {
   const std::vector<Metadata::Version> &versions = metadata.versions;
+  VersionPlace place = placeOf(metadata, i);
+  bool isLast = place.version + 1 == place.versions;
+  if (place.versions == 1)
+    return "all sizes";
   const std::string &name = versions[0].serves[0].name;
-  bool isLast = i + 1 == versions.size();
   bool oneDim = std::all_of(versions.begin(), versions.end(), [&](const auto &version) {
     return version.serves.size() == 1 && version.serves[0].name == name;
   });
-  if (isLast && i == 0)
-    return "all sizes";
   if (!oneDim) {
     std::string text;
     for (const NamedSize &size : versions[i].serves)
@@ -52,10 +98,10 @@ std::string mk::rt::versionText(const Metadata &metadata, size_t i) {
     return isLast ? "all others" : text;
   }
   int64_t from = 0;
-  for (size_t before = 0; before < i; ++before)
+  for (size_t before = 0; before < i - place.candidate; ++before)
     from = std::max(from, versions[before].serves[0].size + 1);
   if (isLast)
     return str(name, " from ", from, " on");
-  return i ? str(name, " from ", from, " to ", versions[i].serves[0].size)
-           : str(name, " up to ", versions[i].serves[0].size);
+  return place.version ? str(name, " from ", from, " to ", versions[i].serves[0].size)
+                       : str(name, " up to ", versions[i].serves[0].size);
 }

@@ -24,8 +24,6 @@ std::vector<NamedSize> parseSizes(Status &status, const Json &json, const std::s
                  dim.perRank ? "each rank has for itself" : "has a value"));
     sizes.push_back({dim.name, e.number(*value, "dimension '" + dim.name + "'", 1, kLarge)});
   }
-  if (json.is_object() && json.empty())
-    e.fail("names no dimension");
   return sizes;
 }
 
@@ -33,19 +31,35 @@ std::vector<NamedSize> parseSizes(Status &status, const Json &json, const std::s
 
 void mk::rt::parseVersions(Reader &r, Status &status, Metadata &m) {
   const Json &list = r.list("versions");
-  if (list.empty() || list.size() > MK_MAX_VERSIONS)
-    return r.fail(str("has ", list.size(), " versions; 1 to ", MK_MAX_VERSIONS, " are possible"));
+  size_t most = MK_MAX_VERSIONS * MK_MAX_CANDIDATES, count = 0;
+  if (list.empty() || list.size() > most)
+    return r.fail(
+        str("has ", list.size(), " versions and candidates; 1 to ", most, " are possible"));
   for (size_t i = 0; i < list.size() && status.isOk(); ++i) {
     std::string where = str("metadata: versions[", i, "]");
     Reader e(status, list[i], where);
-    Metadata::Version &version = m.versions.emplace_back();
+    Metadata::Version version;
     if (const Json *serves = e.find("serves"))
       version.serves = parseSizes(status, *serves, where + ".serves", m);
+    if (e.find("candidate", /*required=*/false))
+      version.candidate = size_t(e.number("candidate", 1, MK_MAX_CANDIDATES - 1));
     if (e.find("merged", /*required=*/false))
       for (const Json &sizes : e.list("merged"))
         version.merged.push_back(parseSizes(status, sizes, where + ".merged", m));
     version.bytes = e.number("bytes", 1, kLarge);
+    count += version.candidate == 0;
+    if (version.candidate && (i == 0 || version.candidate != m.versions.back().candidate + 1 ||
+                              version.serves != m.versions.back().serves))
+      e.fail(str("is candidate ", version.candidate,
+                 ", and does not stand behind the one before it, "
+                 "with the same sizes"));
+    m.versions.push_back(std::move(version));
   }
+  if (count > MK_MAX_VERSIONS)
+    r.fail(str("has ", count, " versions; 1 to ", MK_MAX_VERSIONS, " are possible"));
+  for (const Metadata::Version &version : m.versions)
+    if (version.serves.empty() && count > 1)
+      r.fail("has a version among several that names no dimension");
 }
 
 std::string mk::rt::findDifference(const Metadata &whole, const Metadata &version) {

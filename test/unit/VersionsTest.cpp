@@ -3,77 +3,11 @@
 #include "mkernel/Runtime/Versions.h"
 
 #include "mkernel/ABI/Package.h"
-#include "mkernel/Runtime/PackageC.h"
 
-#include "Ranks.h"
-
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include "Container.h"
 
 namespace mk::rt::test {
 namespace {
-
-using Json = nlohmann::json;
-
-std::string textOf(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
-/// A container as a compiler writes it, of what a test changes.
-struct Container {
-  enum Choice : char { BySize, ByRank, None };
-
-  explicit Container(std::vector<std::string> names = {"allgather", "allgather", "allgather"}) {
-    Package first = package("allgather");
-    Json own = Json::parse(textOf(first.metadataText()));
-    for (const char *key : {"kernel", "target", "cpu", "mesh", "dims", "args", "grid"})
-      metadata[key] = own[key];
-    if (own.contains("cpu_features"))
-      metadata["cpu_features"] = own["cpu_features"];
-    metadata["versions"] = Json::array();
-    int64_t most[] = {16, 64, 512};
-    for (size_t i = 0; i < names.size(); ++i) {
-      versions.push_back(textOf(package(names[i]).bytes()));
-      metadata["versions"].push_back(
-          {{"serves", {{"M", most[i % 3]}}}, {"bytes", versions.back().size()}});
-    }
-  }
-
-  std::vector<std::byte> bytes() const {
-    std::string text = metadata.dump();
-    std::ifstream file(MK_TEST_PACKAGES "/test-select.so", std::ios::binary);
-    std::string payload{std::istreambuf_iterator<char>(file), {}};
-    size_t at = payload.find("mk_select: 32 bytes of a digest.");
-    EXPECT_NE(at, std::string::npos);
-    Digest digest = sha256(std::as_bytes(std::span(text)));
-    std::memcpy(&payload[at], digest.data(), digest.size());
-    payload[at + 32] = choice;
-    for (const std::string &version : versions)
-      payload += version;
-    void *package;
-    size_t size;
-    char *message = nullptr;
-    int failed = mk_package_write(text.data(), text.size(), payload.data(), payload.size(),
-                                  &package, &size, &message);
-    EXPECT_EQ(failed, 0) << message;
-    if (failed) {
-      mk_package_free(message);
-      return {};
-    }
-    auto *data = static_cast<std::byte *>(package);
-    std::vector<std::byte> copy(data, data + size);
-    mk_package_free(package);
-    return copy;
-  }
-  Result<Package> parse() const { return Package::parse(bytes(), "c"); }
-  /// What is wrong with the metadata.
-  Status metadataStatus() const { return parseMetadata(metadata.dump()).status(); }
-
-  Json metadata;
-  std::vector<std::string> versions;
-  Choice choice = BySize;
-};
 
 Mesh meshOf(int64_t nodes, int64_t gpus) {
   auto mesh = Mesh::create({{"node", nodes, LinkKind::Net}, {"gpu", gpus, LinkKind::Link}});
@@ -168,14 +102,26 @@ TEST(Versions, MetadataIsRead) {
   };
   EXPECT_OK(Container().metadataStatus());
   auto one = [](Json serves) { return Json::array({{{"serves", serves}, {"bytes", 9}}}); };
-  refused(Json::array(), "has 0 versions; 1 to 8 are possible");
+  refused(Json::array(), "has 0 versions and candidates; 1 to 64 are possible");
   refused(Json(9, one({{"M", 1}})[0]), "has 9 versions; 1 to 8 are possible");
+  refused(Json(65, one({{"M", 1}})[0]), "has 65 versions and candidates; 1 to 64 are possible");
   refused(one({{"Q", 1}}), "versions[0].serves has the unknown key 'Q'");
-  refused(one(Json::object()), "versions[0].serves names no dimension");
+  refused({one(Json::object())[0], one({{"M", 4}})[0]}, "among several that names no dimension");
+  refused({one({{"M", 4}})[0], one(Json::object())[0]}, "among several that names no dimension");
   refused(one({{"M", 0}}), "dimension 'M' is 0, not within 1 to");
   refused(Json::array({{{"serves", {{"M", 4}}}}}), "lacks the key 'bytes'");
   refused(Json::array({{{"bytes", 4}}}), "lacks the key 'serves'");
   refused(7, "key 'versions' is not a list");
+  auto candidate = [](int number, Json serves) {
+    return Json{{"serves", serves}, {"candidate", number}, {"bytes", 9}};
+  };
+  Json first = one({{"M", 4}})[0];
+  const char *alone = "and does not stand behind the one before it, with the same sizes";
+  refused({candidate(1, {{"M", 4}})}, alone);
+  refused({first, candidate(2, {{"M", 4}})}, alone);
+  refused({first, candidate(1, {{"M", 5}})}, alone);
+  refused({first, candidate(0, {{"M", 4}})}, "key 'candidate' is 0, not within 1 to 7");
+  refused({first, candidate(8, {{"M", 4}})}, "key 'candidate' is 8, not within 1 to 7");
   Container bound;
   bound.metadata["dims"][0]["value"] = 8;
   EXPECT_ERROR(bound.metadataStatus(), InvalidArgument,
@@ -210,6 +156,45 @@ TEST(Versions, RangesAreNamed) {
             (Texts{"M up to 16 and N up to 4", "M up to 64", "all others"}));
   std::vector<NamedSize> sizes = {{"M", 4}, {"N", 2}};
   EXPECT_EQ(sizesText(sizes), "M = 4, N = 2");
+}
+
+TEST(Versions, CandidatesAreNamed) {
+  auto metadataOf = [](std::vector<std::pair<Json, int>> versions) {
+    Container c;
+    c.metadata["versions"] = Json::array();
+    for (auto &[serves, candidate] : versions) {
+      Json version{{"serves", serves}, {"bytes", 1}};
+      if (candidate)
+        version["candidate"] = candidate;
+      c.metadata["versions"].push_back(std::move(version));
+    }
+    auto m = parseMetadata(c.metadata.dump());
+    EXPECT_OK(m);
+    return *m;
+  };
+  auto namesOf = [](const Metadata &m) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < m.versions.size(); ++i)
+      names.push_back(versionName(m, i));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  Json none = Json::object();
+  Metadata one = metadataOf({{none, 0}, {none, 1}, {none, 2}});
+  EXPECT_EQ(namesOf(one), (Names{"candidate 1 of 3", "candidate 2 of 3", "candidate 3 of 3"}));
+  EXPECT_EQ(versionText(one, 1), "all sizes");
+  Metadata three = metadataOf(
+      {{{{"M", 16}}, 0}, {{{"M", 16}}, 1}, {{{"M", 64}}, 0}, {{{"M", 512}}, 0}, {{{"M", 512}}, 1}});
+  EXPECT_EQ(namesOf(three), (Names{"version 1 of 3 for M up to 16, candidate 1 of 2",
+                                   "version 1 of 3 for M up to 16, candidate 2 of 2",
+                                   "version 2 of 3 for M from 17 to 64",
+                                   "version 3 of 3 for M from 65 on, candidate 1 of 2",
+                                   "version 3 of 3 for M from 65 on, candidate 2 of 2"}));
+  VersionPlace place = placeOf(three, 4);
+  EXPECT_EQ(place.version, 2u);
+  EXPECT_EQ(place.versions, 3u);
+  EXPECT_EQ(place.candidate, 1u);
+  EXPECT_EQ(place.candidates, 2u);
 }
 
 TEST(Versions, TheFirstThatServesIsChosen) {

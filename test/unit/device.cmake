@@ -1,5 +1,6 @@
 # Tests of runtime/device.
 list(APPEND unit_sources
+  FastestTest.cpp
   KernelTest.cpp
   LaunchesTest.cpp
   NetFaultTest.cpp
@@ -8,6 +9,7 @@ list(APPEND unit_sources
   SymmetricMemoryTest.cpp
   cuda/DriverTest.cpp
   cuda/EnginesTest.cpp
+  cuda/FastestTest.cpp
   cuda/GpuHeapTest.cpp
   cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp

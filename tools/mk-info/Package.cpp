@@ -163,16 +163,25 @@ static std::string paramsText(const rt::Metadata &m) {
 static std::string versionsText(const rt::Package &package, const Json &described) {
   const rt::Metadata &m = package.metadata();
   Lines list;
-  list("versions", m.versions.size(),
-       m.versions.size() > 1 ? ", of which the sizes that are bound choose one" : "");
+  size_t versions = rt::placeOf(m, 0).versions;
+  list("versions", versions, versions > 1 ? ", of which the sizes that are bound choose one" : "");
+  if (m.versions.size() > versions)
+    list("candidates", m.versions.size(),
+         " for these, of which bindFastest() takes what is measured to be the fastest");
   for (size_t i = 0; i < m.versions.size(); ++i) {
     const rt::Metadata::Version &version = m.versions[i];
     std::string merged;
     for (const auto &sizes : version.merged)
       merged += str(merged.empty() ? ", also compiled for " : " and ", rt::sizesText(sizes),
                     &sizes == &version.merged.back() ? ", which got the same parameters" : "");
-    list(str("version ", i + 1), rt::versionText(m, i), "; compiled for ",
-         rt::sizesText(version.serves), merged);
+    rt::VersionPlace place = rt::placeOf(m, i);
+    list(str(versions > 1 || place.candidates == 1 ? str("version ", place.version + 1)
+                                                   : std::string(),
+             versions > 1 && place.candidates > 1 ? ", " : "",
+             place.candidates > 1 ? str("candidate ", place.candidate + 1) : std::string()),
+         rt::versionText(m, i),
+         version.serves.empty() ? "" : str("; compiled for ", rt::sizesText(version.serves)),
+         merged);
     const rt::Metadata &own = package.version(i).metadata();
     Lines line(2);
     line("parameters", paramsText(own));

@@ -9,6 +9,7 @@
 #define MKERNEL_TOOLS_MKRUN_JOBMEMORY_H
 
 #include "Options.h"
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <atomic>
@@ -40,6 +41,9 @@ struct RankBlock {
   RankTimes times;
   /// What this rank sent over a network in all launches, and how; "" without one.
   uint64_t netBytes, netRequests;
+  /// BoundKernel::version(), and the times of it and other candidates, if they were measured.
+  uint32_t version, numCandidates;
+  rt::CandidateTime candidates[MK_MAX_CANDIDATES];
   char network[1024]; // names NICs and says why they do not reach a GPU
   char error[4096];
 };
@@ -79,10 +83,14 @@ public:
   Status writeLog(uint32_t rank, const std::string &bytes, Log log = Log::Accesses) const;
   Result<std::string> readLog(uint32_t rank, Log log = Log::Accesses) const;
   /// Global value of an argument that comes from a file; null for others.
-  std::byte *input(size_t arg) const { return place(inputs_[arg]); }
+  std::byte *input(size_t arg) const {
+    return arg < inputs_.size() ? place(inputs_[arg]) : nullptr;
+  }
   /// Global value of an output, one for each copy of it in the mesh; null
   /// when nobody asked for results, or run 1 leaves none.
   std::byte *output(size_t arg, uint32_t copy, int run = 0) const {
+    if (arg >= outputs_[run].size()) // scratch that the first candidate does not have
+      return nullptr;
     std::byte *base = place(outputs_[run][arg]);
     return base ? base + copy * outputBytes_[arg] : nullptr;
   }

@@ -19,13 +19,13 @@ Result<Compiled> compileFile(const Options &options);
 Status checkNames(const Options &options, const rt::Metadata &metadata);
 /// What only some meshes and targets can do. `launcher`: who else has started the ranks,
 /// if not mk-run.
-Status checkMode(const Options &options, const rt::Metadata &metadata,
-                 const rt::Mesh &mesh, const std::string &launcher = "");
-/// ResourceExhausted when the arguments of `ranks`, those of this machine, do
-/// not fit its memory.
+Status checkMode(const Options &options, const rt::Metadata &metadata, const rt::Mesh &mesh,
+                 const std::string &launcher = "");
 /// Of these ranks, in the memory of this machine.
 double argumentBytes(const rt::Metadata &metadata, const rt::JobPlan &plan,
                      const std::vector<uint32_t> &ranks);
+/// ResourceExhausted when the arguments of `ranks`, those of this machine, do
+/// not fit its memory.
 Status checkMemory(const rt::Metadata &metadata, const rt::JobPlan &plan,
                    const std::vector<uint32_t> &ranks);
 std::vector<uint32_t> allRanks(const rt::Mesh &mesh);

@@ -180,8 +180,9 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::snprintf(header.job, sizeof(header.job), "%s", "mk-run");
   std::snprintf(header.token, sizeof(header.token), "%s",
                 serverOptions.token.c_str());
-  header.heapBytes = plan.heapBytes() + (options.selfTest ? kSelfTestBytes : 0);
-  header.slots = std::max<uint32_t>(plan.slots(), options.selfTest ? kSelfTestSlots : 0);
+  MK_ASSIGN(SymmetricNeeds needs, needsOf(whole, chosen, mesh, options.compile.bind));
+  header.heapBytes = needs.heapBytes + (options.selfTest ? kSelfTestBytes : 0);
+  header.slots = std::max<uint32_t>(needs.slots, options.selfTest ? kSelfTestSlots : 0);
 
   std::fflush(nullptr);
   Processes processes;
@@ -193,9 +194,11 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
       [&] { progress.tick(); });
   Status cause = findCause(lost, *store, processes, job, world);
 
-  Report report{options, metadata, mesh, job, compiled.compileMs};
+  // Which of several candidates it became.
+  size_t ran = std::max<size_t>(job.rank(0).version, chosen);
+  Report report{options, whole.version(ran).metadata(), mesh, job, compiled.compileMs};
   report.launcher = "mk-run";
-  report.version = versionOf(whole, chosen);
+  report.version = versionOf(whole, ran);
   FILE *racesTo = options.stats == Options::Stats::Json ? stderr : stdout;
   if (!cause.isOk()) {
     // A race may be why.

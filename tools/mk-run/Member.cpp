@@ -142,8 +142,9 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   MK_TRY(readInputs(options, metadata, plan, memory));
 
   ContextOptions context = ContextOptions::of(job, *mesh);
-  context.heapBytes = plan.heapBytes() + (options.selfTest ? kSelfTestBytes : 0);
-  context.slots = std::max<uint32_t>(plan.slots(), options.selfTest ? kSelfTestSlots : 0);
+  MK_ASSIGN(SymmetricNeeds needs, needsOf(package, chosen, *mesh, options.compile.bind));
+  context.heapBytes = needs.heapBytes + (options.selfTest ? kSelfTestBytes : 0);
+  context.slots = std::max<uint32_t>(needs.slots, options.selfTest ? kSelfTestSlots : 0);
   MK_TRY(runKernel(options, package, *payload, memory, std::move(context)));
 
   Results results{metadata, plan, memory, job.world()};
@@ -164,9 +165,10 @@ Status runJob(const Options &given, Job &job, bool &passed) {
             job.broadcast(
                 "verdict",
                 [&]() -> Result<std::string> {
-                  Report report{options, metadata, *mesh, memory, compileMs};
+                  size_t ran = memory.rank(0).version;
+                  Report report{options, package.version(ran).metadata(), *mesh, memory, compileMs};
                   report.launcher = job.place().source;
-                  report.version = versionOf(package, chosen);
+                  report.version = versionOf(package, ran);
                   MK_TRY(finishJob(report, *payload, plan, passed));
                   std::fflush(stdout);
                   return std::string(passed ? "passed" : "failed");

@@ -219,7 +219,17 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   if (options.selfTest)
     MK_TRY(testLinks(*ctx, options.launch.deadline));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
-  MK_ASSIGN(auto bound, kernel->bind(options.compile.bind));
+  MeasureOptions measure;
+  measure.deadline = options.launch.deadline;
+  measure.prepare = [&](BoundKernel &candidate) {
+    return fillArguments(options, job, candidate, /*launch=*/0);
+  };
+  std::vector<CandidateTime> times;
+  MK_ASSIGN(auto bound, kernel->bindFastest(options.compile.bind, measure, &times));
+  RankBlock &self = job.rank(rank);
+  self.version = uint32_t(bound->version());
+  self.numCandidates = uint32_t(times.size());
+  std::copy(times.begin(), times.end(), self.candidates);
 
   LaunchOptions launch;
   launch.deadline = options.launch.deadline;

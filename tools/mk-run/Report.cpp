@@ -90,7 +90,22 @@ Network networkOf(const Report &r) {
 RunVersion mk::run::versionOf(const Package &package, size_t chosen) {
   if (package.metadata().versions.empty())
     return {};
-  return {chosen + 1, package.numVersions(), versionText(package.metadata(), chosen)};
+  const Metadata &metadata = package.metadata();
+  VersionPlace place = placeOf(metadata, chosen);
+  RunVersion version{place.version + 1,
+                     place.versions,
+                     versionText(metadata, chosen),
+                     versionName(metadata, chosen),
+                     place.candidate + 1,
+                     place.candidates,
+                     {}};
+  for (size_t i = 0; i < place.candidates; ++i) {
+    std::string &text = version.params.emplace_back();
+    for (const auto &param : package.version(chosen - place.candidate + i).metadata().params)
+      if (param.value)
+        text += str(text.empty() ? "" : ",", param.name, "=", *param.value);
+  }
+  return version;
 }
 
 bool Report::passed() const {
@@ -204,6 +219,10 @@ void mk::run::printStats(FILE *out, const Report &r) {
                  most.median, most.min, most.max,
                  static_cast<unsigned long long>(most.timed));
   }
+  const RankBlock &first = r.job.rank(0);
+  for (size_t i = 0; i < first.numCandidates; ++i)
+    std::fprintf(out, "candidate %zu: %.4f ms, %s%s\n", i + 1, first.candidates[i].ms,
+                 r.version.params[i].c_str(), i + 1 == r.version.candidate ? " (taken)" : "");
   if (r.compileMs > 0)
     std::fprintf(out, "compiled in %.0f ms\n", r.compileMs);
 }
@@ -242,6 +261,11 @@ void mk::run::printJson(FILE *out, const Report &r) {
     json["version"] = {{"number", r.version.number},
                        {"of", r.version.of},
                        {"serves", r.version.serves}};
+  const RankBlock &first = r.job.rank(0);
+  for (size_t i = 0; i < first.numCandidates; ++i)
+    json["candidates"].push_back({{"ms", first.candidates[i].ms},
+                                  {"params", r.version.params[i]},
+                                  {"taken", i + 1 == r.version.candidate}});
   json["grid"] = r.metadata.grid;
   json["world"] = r.mesh.size();
   json["launcher"] = r.launcher;
@@ -289,8 +313,7 @@ void mk::run::printVerdict(FILE *out, const Report &r) {
   const char *plural = r.options.launches == 1 ? "" : "es";
   std::string version;
   if (r.version.of)
-    version = str("version ", r.version.number, " of ", r.version.of, " for ", r.version.serves,
-                  ", ");
+    version = r.version.name + ", ";
   std::string what = str("kernel '", r.metadata.kernel, "', ", version, r.mesh.size(),
                          r.mesh.size() == 1 ? " rank" : " ranks", ", ",
                          r.options.launches, " launch", plural);

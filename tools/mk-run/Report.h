@@ -8,10 +8,12 @@
 
 namespace mk::run {
 
-/// The version of the kernel that was run, of a package with several.
+/// The version of the kernel that was run, of a package with several, and which candidate.
 struct RunVersion {
-  size_t number = 0, of = 0; // from 1; 0: there is one for all sizes
-  std::string serves;
+  size_t number = 0, of = 0; // from 1; 0: the package has one
+  std::string serves, name;
+  size_t candidate = 0, candidates = 0; // from 1
+  std::vector<std::string> params;      // of each candidate
 };
 RunVersion versionOf(const rt::Package &package, size_t chosen);
 

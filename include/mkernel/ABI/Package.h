@@ -32,7 +32,8 @@
 //   requires  [string], the messages of the kernel's requirements
 //   roles     [{name, ctas: int, then: int (-1: none), beside?: int (a GPU's CTAs
 //             of that role run this one as well; on the host it has as many of its own),
-//             engines?: bool (a GPU's copy engines do what it puts, Gpu.h; on the host it has a CTA)}]
+//             engines?: bool (a GPU's copy engines do what it puts, Gpu.h; on the host it has a
+//             CTA)}]
 //   prepare   bool: the payload has mk_prepare
 //   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
 //             is checked when it runs)
@@ -46,23 +47,26 @@
 //              check_k: int, terms of a sum (optional: largest extent)}
 //
 // Versions. A package can hold up to MK_MAX_VERSIONS of a kernel, compiled with different
-// parameters; which is run follows from dimensions that are given when it is bound. Then it
-// is a container: its payload is a shared object with mk_select, and behind that, one after the
-// other, a whole package of each version. Its own metadata has what all have in common:
+// parameters; which is run follows from dimensions that are given when it is bound. Of each there
+// can be up to MK_MAX_CANDIDATES, whose parameters differ: which is the fastest is found by
+// measuring. Then it is a container: its payload is a shared object with mk_select, and behind
+// that, one after the other, a whole package of each. Its own metadata has what all have in common:
 //   kernel, target, cpu, cpu_features, mesh, dims  as above, the same in all
 //   args      as above: what the kernel's file declares. A version may have scratch behind it
 //   grid      int, the largest of all
 //   versions  [{serves: {dimension: int...}, the largest sizes it is for: of `uniform` dimensions
 //               without value. The first version is run that is for all sizes given; the last
-//               one also for all above
+//               one also for all above. Empty: there is one version, for all sizes
+//             candidate: int, from 1, behind the first one of a version, which serves the same
+//               (optional)
 //             merged: [{dimension: int...}...], what versions that were asked for were to
 //               serve, which got the same parameters and are this one (optional: for people)
 //             bytes: int, of its package}]
 //
 // Symbols of a container's shared object: mk_metadata_digest, as below, and
 //   int64_t mk_select(const mk_launch *)
-//     The number of the version, from 0. Reads launch->dims alone, and of them what `serves`
-//     names, so that all ranks get the same.
+//     The number of the version's first candidate in `versions`, from 0. Reads launch->dims
+//     alone, and of them what `serves` names, so that all ranks get the same.
 //
 // Symbols of a host payload:
 //   const uint8_t mk_metadata_digest[32]
@@ -104,6 +108,7 @@
 
 #define MK_PACKAGE_MAGIC "MKPACK\r\n"
 #define MK_MAX_VERSIONS 8
+#define MK_MAX_CANDIDATES 8 // of a version
 
 enum mk_fault {
   MK_FAULT_DIVISION = 0, // by zero, or the quotient does not fit

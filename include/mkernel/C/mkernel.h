@@ -107,6 +107,9 @@ typedef struct mkernel_compile_options {
   /* Versions of the kernel for sizes that are given when binding, as in
      "M=64,M=512+TM=128" (docs/embedding.md); default: one for all. */
   const char *variants;
+  /* Up to so many sets of parameters (1 to 8) for mkernel_kernel_bind_fastest to choose
+     from; default: the compiler's choice alone. */
+  int64_t candidates;
 } mkernel_compile_options;
 #define MKERNEL_COMPILE_OPTIONS_INIT MKERNEL_INIT_(mkernel_compile_options)
 
@@ -246,6 +249,30 @@ mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
                                    const mkernel_size *sizes, size_t num_sizes,
                                    mkernel_bound **out);
 void mkernel_bound_destroy(mkernel_bound *bound);
+
+/* How mkernel_kernel_bind_fastest measures candidates. */
+typedef struct mkernel_measure_options {
+  size_t size;  /* sizeof(mkernel_measure_options) */
+  void *stream; /* a CUstream that does not capture */
+  /* Gives the arguments of a binding that is to be measured their values or memory; called
+     with `data`, twice for each candidate, on all ranks. What it returns when it fails is
+     what measuring returns. NULL: inputs of floating point get random values, and integers
+     stay 0, which is wrong where work follows from them. */
+  mkernel_status (*prepare)(mkernel_bound *bound, void *data);
+  void *data;
+  uint64_t deadline_ns; /* of every single wait; default 30 s */
+  /* Folder where rank 0 keeps what was found, or "off"; default: what MK_CACHE_DIR says. */
+  const char *cache;
+} mkernel_measure_options;
+#define MKERNEL_MEASURE_OPTIONS_INIT MKERNEL_INIT_(mkernel_measure_options)
+
+/* The same with the candidate (mkernel_compile_options) that takes the least time for these
+   sizes: known since an earlier call or from the cache, or found by binding each and running
+   some dozens of launches of it. `options` may be NULL. What is bound is new: it has not what
+   `prepare` attached. Collective. */
+mkernel_status mkernel_kernel_bind_fastest(mkernel_kernel *kernel, const mkernel_size *sizes,
+                                           size_t num_sizes, const mkernel_measure_options *options,
+                                           mkernel_bound **out);
 /* Which version of the package the sizes have chosen, from 0. */
 size_t mkernel_bound_version(const mkernel_bound *bound);
 

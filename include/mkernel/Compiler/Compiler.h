@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,10 +34,11 @@ struct CompileOptions
   std::string emit = "package";
   /// The only variant of GPU code that is compiled; empty: all.
   std::string variant;
-  /// How many sets of parameters emit "params" lists for measuring (at most 64); 0: none.
-  int64_t candidates = 0;
   /// Sizes of dimensions that stay open, for which parameters are looked up.
   std::vector<std::pair<std::string, int64_t>> tuneFor;
+  /// Parameters that the cost model is to choose, one of the sets that it lists for
+  /// `candidates`. Empty: what it takes for the fastest.
+  std::map<std::string, int64_t> choice;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
   /// regular expression (mkernel/Compiler/Remarks.h).
   std::optional<std::string> remarks;

@@ -72,6 +72,7 @@ struct Compile {
   using Texts = std::string; // joined by commas
   using Ranks = int64_t; // 0: not given
   using Ctas = int64_t;  // 0: the target's number
+  using Candidates = int64_t; // 0: none
   using On = bool;
   using Off = bool;
   using Sizes = SizesOf;

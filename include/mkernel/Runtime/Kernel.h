@@ -15,7 +15,9 @@
 //
 // A package can hold several versions of a kernel, each for sizes of its own (Versions.h). bind()
 // takes the one that is for the sizes given; what is bound stays with it, and has a plan, code,
-// a control block and signals of its own. A version's code is loaded when it is bound first.
+// a control block and signals of its own. A version's code is loaded when it is bound first. Where
+// a version has several candidates, bind() takes the first, which is the compiler's choice, and
+// bindFastest() the one that is measured to be the fastest (Fastest.h).
 //
 // On a GPU a launch is enqueued on a stream and nothing waits for it but
 // synchronize(). Streams are passed as `void *` (a CUstream or cudaStream_t).
@@ -30,9 +32,12 @@
 #define MKERNEL_RUNTIME_KERNEL_H
 
 #include "mkernel/Runtime/Context.h"
+#include "mkernel/Runtime/Fastest.h"
 #include "mkernel/Runtime/Plan.h"
 #include "mkernel/Runtime/Random.h"
 #include "mkernel/Runtime/Timeline.h"
+
+#include <map>
 
 namespace mk::rt {
 
@@ -104,7 +109,7 @@ public:
   const Metadata &metadata() const { return metadata_; }
   const JobPlan &plan() const { return plan_; }
   const Payload &payload() const { return *payload_; }
-  /// Which version of the package it is, from 0; 0 of a package without.
+  /// Which of the package's Metadata::versions it is, from 0; 0 of a package without.
   size_t version() const { return version_; }
 
   static constexpr uint64_t kSharedAlignment = 16; // bytes, see attach()
@@ -223,12 +228,38 @@ public:
     return bind(std::span(dims.begin(), dims.size()));
   }
 
+  /// The same with a version that the caller chooses, the same on all ranks: one of the
+  /// package's Metadata::versions, and 0 of a package without. It must be for these dimensions:
+  /// a candidate of the version that bind() would take.
+  Result<std::unique_ptr<BoundKernel>> bindVersion(std::span<const DimValue> dims, size_t version);
+
+  /// The candidate that takes the least time with these dimensions, for bindVersion(): known
+  /// since an earlier call, or from the disk of rank 0, or found by binding each and running
+  /// some dozens of launches of it. Of a version without others that one, and nothing is
+  /// measured. `times` has what was measured, now or then, in the order of versions; it is empty if
+  /// there was nothing to compare. Collective: all ranks give the same dimensions, and call it
+  /// beside bind() in the same order.
+  Result<size_t> findFastest(std::span<const DimValue> dims, const MeasureOptions &options = {},
+                             std::vector<CandidateTime> *times = nullptr);
+  /// bindVersion() of that. The binding is new: what MeasureOptions::prepare attached is not in
+  /// it.
+  Result<std::unique_ptr<BoundKernel>> bindFastest(std::span<const DimValue> dims,
+                                                   const MeasureOptions &options = {},
+                                                   std::vector<CandidateTime> *times = nullptr);
+  Result<std::unique_ptr<BoundKernel>> bindFastest(std::initializer_list<DimValue> dims,
+                                                   const MeasureOptions &options = {}) {
+    return bindFastest(std::span(dims.begin(), dims.size()), options);
+  }
+
 private:
   struct Version {
     std::shared_ptr<const Payload> payload;
     std::shared_ptr<DeviceCode> code;
   };
   Kernel(Context &context) : context_(context) {}
+  Status measure(BoundKernel &bound, const MeasureOptions &options, std::vector<double> &ms);
+  Result<std::vector<CandidateTime>> measureAll(std::span<const DimValue> dims, size_t first,
+                                                size_t count, const MeasureOptions &options);
   Result<size_t> choose(std::span<const DimValue> dims) const;
   Status loadVersion(size_t i);
 
@@ -238,6 +269,7 @@ private:
   std::shared_ptr<const Payload> selector_; // null: there is one version
   std::vector<Package> packages_;           // of versions; else empty
   std::vector<Version> versions_;           // null: not bound yet
+  std::map<Digest, std::vector<CandidateTime>> fastest_; // by dimensions
 };
 
 } // namespace mk::rt

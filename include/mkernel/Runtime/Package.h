@@ -28,6 +28,7 @@ namespace abi = mkernel::abi;
 struct NamedSize {
   std::string name;
   int64_t size;
+  bool operator==(const NamedSize &) const = default;
 };
 
 /// A kernel's interface, as its package states it.
@@ -147,7 +148,11 @@ struct Metadata {
   struct Version {
     /// The largest sizes that it is for, of open uniform dimensions; dimensions that are not
     /// in here have any. The last version is also for all above.
+    /// Empty: there is one version, for all sizes.
     std::vector<NamedSize> serves;
+    /// From 1: it stands behind the first one of a version, serves the same and has other
+    /// parameters. 0: it is the first one.
+    size_t candidate = 0;
     /// What versions were to serve that got the same parameters.
     std::vector<std::vector<NamedSize>> merged;
     uint64_t bytes = 0;

@@ -356,6 +356,34 @@ Status Binding::synchronize(void *stream) {
   return context_.abort().check();
 }
 
+// What the sweeps take alone is measured in the same way. While one runs the next launch is
+// enqueued, so that a short kernel does not wait for the host.
+Result<double> Binding::time(const LaunchOptions &options, int launches) {
+  if (!sweep_) {
+    MK_ASSIGN(sweep_, SweepKernel::load(device_));
+  }
+  MK_ASSIGN(Stopwatch watch, Stopwatch::create(device_));
+  LaunchOptions untimed = options;
+  untimed.timed = false;
+  auto run = [&](bool sweepsAlone) -> Result<double> {
+    Current current(*device_);
+    double ms = 0;
+    MK_TRY(check(watch.begin(handle(options.stream)), "cuEventRecord"));
+    for (int i = 0; i < launches; ++i) {
+      MK_TRY(check(sweep_->launch(handle(options.stream)), "clearing the cache"));
+      if (!sweepsAlone)
+        MK_TRY(launch(untimed));
+    }
+    MK_TRY(check(watch.end(handle(options.stream)), "cuEventRecord"));
+    MK_TRY(synchronize(options.stream));
+    MK_TRY(check(watch.elapsed(ms), "cuEventElapsedTime"));
+    return ms;
+  };
+  MK_ASSIGN(double all, run(false));
+  MK_ASSIGN(double sweeps, run(true));
+  return std::max(all - sweeps, 0.0) / launches;
+}
+
 Result<Timeline> Binding::timeline() {
   MK_TRY(context_.abort().check());
   Current current(*device_);

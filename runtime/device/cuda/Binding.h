@@ -10,6 +10,7 @@
 
 #include "device/Device.h"
 #include "device/cuda/RandomKernel.h"
+#include "device/cuda/SweepKernel.h"
 #include "device/cuda/Timeline.h"
 #include "device/cuda/Variant.h"
 
@@ -39,6 +40,7 @@ public:
   Status fillRandom(size_t arg, const RandomValues &values, void *stream) override;
   Status launch(const LaunchOptions &options) override;
   Status synchronize(void *stream) override;
+  Result<double> time(const LaunchOptions &options, int launches) override;
   Result<std::unique_ptr<LaunchGraph>>
   capture(const LaunchOptions &options) override;
   uint64_t epoch() const override { return epoch_; }
@@ -93,6 +95,7 @@ private:
   Deadline::Clock::time_point begin_;
   Stopwatch watch_;
   std::unique_ptr<RandomKernel> random_; // loaded when it is needed
+  std::optional<SweepKernel> sweep_;     // likewise
   bool fillsOnHost_ = false; // the driver does not take it: slower, the same values
   bool watching_ = false; // a timed launch is under way
   // Of a kernel with roles of copy engines: its launches, from the second one on.

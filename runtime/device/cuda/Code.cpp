@@ -24,6 +24,7 @@ public:
     MK_TRY(binding->allocate());
     return std::unique_ptr<DeviceBinding>(std::move(binding));
   }
+  std::string model() const override { return device_->info().name; }
 
 private:
   /// Once for all bindings.

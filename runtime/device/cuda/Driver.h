@@ -36,6 +36,7 @@ enum : int {
 
 enum : int { // device attributes
   kMultiprocessorCount = 16,
+  kL2CacheSize = 38,
   kPciBus = 33,
   kPciDevice = 34,
   kPciDomain = 50,

@@ -104,6 +104,13 @@ public:
     return grid_.launch(options, data_);
   }
   Status synchronize(void *) override { return context_.abort().status(); }
+  Result<double> time(const LaunchOptions &options, int launches) override {
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < launches; ++i)
+      MK_TRY(launch(options));
+    std::chrono::duration<double, std::milli> all = std::chrono::steady_clock::now() - begin;
+    return all.count() / launches;
+  }
   Result<std::unique_ptr<LaunchGraph>>
   capture(const LaunchOptions &options) override {
     return std::unique_ptr<LaunchGraph>(new HostGraph(*this, options));

@@ -346,6 +346,65 @@ static void test_versions(const char *library) {
   mkernel_context_destroy(context);
 }
 
+/* Gives the argument of a binding that is measured its value, and counts. */
+static mkernel_status prepare(mkernel_bound *bound, void *data) {
+  ++*(int *)data;
+  return mkernel_upload(bound, 0, x, NULL);
+}
+static mkernel_status prepare_nothing(mkernel_bound *bound, void *data) {
+  size_t index;
+  (void)data;
+  return mkernel_arg_index(bound, "weights", &index);
+}
+
+/* Candidates for the same sizes, of which the fastest is taken. */
+static void test_candidates(const char *library) {
+  mkernel_compile_options how = MKERNEL_COMPILE_OPTIONS_INIT;
+  mkernel_measure_options measure = MKERNEL_MEASURE_OPTIONS_INIT;
+  mkernel_size size = {"N", 4, NULL, 0};
+  mkernel_size wrong = {"Q", 4, NULL, 0};
+  mkernel_package *package = NULL;
+  mkernel_context *context = NULL;
+  mkernel_kernel *kernel = NULL;
+  mkernel_bound *bound[2] = {NULL, NULL};
+  int prepared = 0;
+  how.cache = "off";
+  how.library = library;
+  how.grid = 2;
+  how.variants = "N=4+T=1,N=4+T=2,N=4+T=4";
+  OK(mkernel_compile_text(tiled, strlen(tiled), NULL, &how, &package));
+  CHECK(mkernel_package_num_versions(package) == 3);
+  OK(mkernel_context_create(package, NULL, &context));
+  OK(mkernel_kernel_load(context, package, &kernel));
+  mkernel_package_destroy(package);
+  measure.cache = "off";
+  measure.prepare = prepare_nothing;
+  FAILS(mkernel_kernel_bind_fastest(kernel, &size, 1, &measure, &bound[0]), MKERNEL_NOT_FOUND,
+        "'prepare' has failed: kernel 'twice' has no argument 'weights'");
+  FAILS(mkernel_kernel_bind_fastest(kernel, &wrong, 1, &measure, &bound[0]),
+        MKERNEL_INVALID_ARGUMENT, "has no dimension 'Q'");
+  FAILS(mkernel_kernel_bind_fastest(NULL, &size, 1, &measure, &bound[0]),
+        MKERNEL_INVALID_ARGUMENT, "'kernel' is NULL");
+  measure.prepare = prepare;
+  measure.data = &prepared;
+  OK(mkernel_kernel_bind_fastest(kernel, &size, 1, &measure, &bound[0]));
+  CHECK(prepared == 6);
+  OK(mkernel_kernel_bind_fastest(kernel, &size, 1, &measure, &bound[1]));
+  CHECK(prepared == 6);
+  CHECK(mkernel_bound_version(bound[0]) == mkernel_bound_version(bound[1]));
+  fill(5);
+  OK(mkernel_upload(bound[0], 0, x, NULL));
+  OK(mkernel_launch(bound[0], NULL));
+  OK(mkernel_download(bound[0], 1, y, NULL));
+  for (int j = 0; j < 16; ++j)
+    CHECK(y[j] == 2 * x[j]);
+  for (int i = 0; i < 2; ++i)
+    mkernel_bound_destroy(bound[i]);
+  OK(mkernel_context_close(context));
+  mkernel_kernel_destroy(kernel);
+  mkernel_context_destroy(context);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   CHECK(strchr(mkernel_version(), '.') != NULL);
@@ -364,6 +423,7 @@ int main(int argc, char **argv) {
   test_launches(bound, in, out);
   test_symmetric(argv[1]);
   test_versions(argv[1]);
+  test_candidates(argv[1]);
   mkernel_package_destroy(NULL);
   mkernel_graph_destroy(NULL);
   FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT,

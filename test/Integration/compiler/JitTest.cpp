@@ -216,6 +216,60 @@ TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
                "/no/such.mlir");
 }
 
+TEST_F(JitTest, CandidatesAreMeasured) {
+  options.grid = 2;
+  options.bind = {{"N", {40}}, {"K", {24}}};
+  options.variants = "M=16+TM=16+TN=16,M=16+TM=8+TN=32,M=64+TM=32+TN=32";
+  auto package = compile();
+  ASSERT_OK(package);
+  EXPECT_EQ(package->numVersions(), 3u);
+  ContextOptions here;
+  auto mesh = resolveMesh(package->metadata(), {}, 0, 0);
+  ASSERT_OK(mesh);
+  here.mesh = *mesh;
+  auto context = Context::create(here);
+  ASSERT_OK(context);
+  auto kernel = Kernel::load(**context, *package);
+  ASSERT_OK(kernel);
+  MeasureOptions measure;
+  measure.cache = DiskCache("");
+  std::vector<CandidateTime> times;
+  // Without `prepare` inputs have random values.
+  auto bound = (*kernel)->bindFastest(std::vector<DimValue>{{"M", {16}}}, measure, &times);
+  ASSERT_OK(bound);
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ((*bound)->version(), times[1].ms < times[0].ms ? 1u : 0u);
+  auto other = (*kernel)->bindFastest({{"M", {17}}}, measure);
+  ASSERT_OK(other);
+  EXPECT_EQ((*other)->version(), 2u);
+  // The compiler's choice is not asked for more.
+  auto first = (*kernel)->bind({{"M", {16}}});
+  ASSERT_OK(first);
+  EXPECT_EQ((*first)->version(), 0u);
+  for (BoundKernel *one : {bound->get(), other->get(), first->get()}) {
+    for (const char *name : {"a", "b"})
+      for (int64_t i = 0; i < one->shard(name).elements(); ++i)
+        storeElement(ElementType::bf16, one->data(name), size_t(i), 1);
+    ASSERT_OK(one->launch({}));
+    for (int64_t i = 0; i < one->shard("c").elements(); ++i)
+      ASSERT_EQ(loadElement(ElementType::bf16, one->data("c"), size_t(i)), 24) << i;
+  }
+  // What the cost model lists is for GPUs.
+  options.variants.clear();
+  options.candidates = 3;
+  options.bind.push_back({"M", {16}});
+  auto alone = compile();
+  ASSERT_OK(alone);
+  EXPECT_EQ(alone->numVersions(), 1u);
+  options.target = "sm_90a";
+  options.grid = 0;
+  auto several = compile();
+  ASSERT_OK(several);
+  EXPECT_EQ(several->numVersions(), 3u);
+  options.candidates = 9;
+  EXPECT_ERROR(compile().status(), InvalidArgument, "--candidates=9: a package has at most 8");
+}
+
 TEST_F(JitTest, VersionsAreKeptAndChosen) {
   options.grid = 2;
   options.bind = {{"N", {40}}, {"K", {24}}};

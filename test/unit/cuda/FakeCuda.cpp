@@ -80,6 +80,9 @@ int deviceGetAttribute(int *value, int which, int device) {
   case kPciDevice: *value = 3; return 0;
   case kPciDomain: *value = 1; return 0;
   case kMultiprocessorCount: *value = fake.sms; return 0;
+  case kL2CacheSize:
+    *value = 5000;
+    return 0;
   case kCapabilityMajor: *value = fake.major; return 0;
   case kCapabilityMinor: *value = fake.minor; return 0;
   case kPageableMemoryAccess: *value = fake.pageable; return 0;

@@ -281,6 +281,7 @@ private:
         {"shr.u32", binary<W>([](W a, W b) { return W(b < 32 ? a >> b : 0); })},
         {"shl.b32", binary<W>([](W a, W b) { return W(b < 32 ? a << b : 0); })},
         {"and.b32", binary<W>([](W a, W b) { return a & b; })},
+        {"or.b32", binary<W>([](W a, W b) { return a | b; })},
         {"min.u64", binary<U>([](U a, U b) { return std::min(a, b); })},
         {"selp.b32",
          [](Registers &r, const Operands &o) {

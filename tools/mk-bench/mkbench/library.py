@@ -16,7 +16,8 @@ class CompileOptions(C.Structure):
                 ("num_params", C.c_size_t), ("nodes", C.c_int64),
                 ("gpus", C.c_int64), ("grid", C.c_int64), ("cpu", C.c_char_p),
                 ("tuning", C.c_char_p), ("cache", C.c_char_p),
-                ("library", C.c_char_p), ("no_bounds", C.c_int), ("variants", C.c_char_p)]
+                ("library", C.c_char_p), ("no_bounds", C.c_int), ("variants", C.c_char_p),
+                ("candidates", C.c_int64)]
 
 
 class JobOptions(C.Structure):
