@@ -38,6 +38,19 @@ class Candidates(unittest.TestCase):
         for ms, wanted in zip(times, (.2, .1, .9)):
             self.assertAlmostEqual(ms, wanted)
 
+    def test_bursts_of_long_calls_count(self):
+        def work(name, steady, burst):
+            def call():
+                idle = self.clock.log[-1:] == ["idle"]
+                self.clock.work(name, burst if idle else steady)()
+            return call
+        for unit, wanted in ((1e-3, 1), (1e-4, 0)):  # short ones are not timed behind idle time
+            calls = [work("a", 1.00 * unit, 1.00 * unit), work("b", 1.01 * unit, .90 * unit)]
+            best, times = fastest.find_fastest(self.device, calls, 1)
+            self.assertEqual(best, wanted)
+            self.assertAlmostEqual(times[0], 1e3 * unit)
+        self.assertAlmostEqual(times[1], .101)
+
     def run_session(self, seconds, problems=()):
         """A session with kernels that take `seconds`, by number of the candidate; what `ours` gives."""
         made = session.Session.__new__(session.Session)
