@@ -33,7 +33,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
-  %tm = mk.param "TM" = 128 in [8, 16, 32, 64, 128]
+  %tm = mk.param "TM" = 128 in [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128]
   %tn = mk.param "TN" = 128 in [64, 128, 192]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
@@ -41,7 +41,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   mk.param "TAIL" = 1
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4, 5, 6, 8]
   // Columns of a tile have the scales of up to three pieces of it, each of which lies in one block of 128.
   %c64 = arith.constant 64 : index
   %n_left = arith.remui %c128, %tn : index
@@ -61,6 +61,13 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %shares = arith.cmpi uge, %cm, %two : index
   %comes = arith.ori %divides, %shares : i1
   mk.require %comes, "TN of 192 goes with CLUSTER_M of 2 or more"
+  // A thread adds up in registers of its own what a block of K gives.
+  %c80 = arith.constant 80 : index
+  %is_low = arith.cmpi ult, %tm, %c80 : index
+  %is_128 = arith.cmpi eq, %tm, %c128 : index
+  %fits0 = arith.ori %is_low, %is_128 : i1
+  %fits = arith.ori %fits0, %divides : i1
+  mk.require %fits, "TN of 192 goes with TM of less than 80, or of 128"
   %k_left = arith.remui %c128, %tk : index
   %k_fits = arith.cmpi eq, %k_left, %c0 : index
   mk.require %k_fits, "TK must divide 128: all of a step along K has one scale"
