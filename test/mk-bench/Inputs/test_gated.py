@@ -127,8 +127,8 @@ class Cases(unittest.TestCase):
             seed = lambda text: int(text.split(":")[1])
             old = [text for text in suite["tuned_on"] if ":" in text]
             self.assertFalse(set(map(seed, suite["drawn"])) & set(map(seed, old)))
-            now = {"gemm_ragged_drawn": 2028, "ag_gemm_drawn": 2027, "fp8_block_drawn": 2027,
-                   "gemm_rs_drawn": 4049, "gemm_ar_drawn": 4049}.get(name, 6113)
+            now = {"gemm_ragged_drawn": 2028, "ag_gemm_drawn": 2027, "fp8_block_drawn": 4049,
+                   "gemm_rs_drawn": 4049, "gemm_ar_drawn": 4049}.get(name, 7129)
             self.assertEqual(set(map(seed, suite["drawn"])), {now})
             known = {shape for text in old for shape in shapes.parse(text)} | set(suite["tuned_on"])
             several = {"gpus": 2} if EVERY.several(name) else {}
@@ -306,9 +306,11 @@ class Rivals(unittest.TestCase):
                      for name, factor in (("a", 1.2), ("b", 1.0), ("c", 2.0))]
             call, config = cublaslt.CublasLt.fastest(lt, calls, copies)
             self.assertEqual((call, config["heuristic"], config["of"]), (calls[1], 1, 3))
-            # A call alone and two that say how many make a graph; goes of three replays.
+            # A call alone and two that say how many make a graph; goes of three replays, and a fourth
+            # in a burst where calls are long.
+            each = 4 if seconds > 4e-4 else 3
             self.assertEqual([clock.log.count(n) for n in "abc"],
-                             [3 + 9 * count, 3 + 9 * count, 3 + 3 * count])
+                             [3 + 3 * each * count, 3 + 3 * each * count, 3 + each * count])
 
     def test_cudnn_gets_shared_heads_as_they_are(self):
         device, seen = HostDevice(), []
