@@ -119,12 +119,10 @@ void VersionsCompiler::addCandidates(Version &version) {
   const json::Object *model = version.candidates.front().about.getObject("model");
   const json::Array *list = model ? model->getArray("candidates") : nullptr;
   if (!list) {
-    if (const auto why = model ? model->getString("why") : std::nullopt)
-      messages +=
-          llvm::formatv("warning: --candidates: there are none: {0}; the package has the "
-                        "compiler's choice alone: "
-                        "bind all dimensions (--bind), or say which sizes to expect (--variants)\n",
-                        *why);
+    if (const auto cause = model ? model->getString("why") : std::nullopt)
+      messages += "warning: --candidates: there are none: " + cause->str() +
+                  "; the package has the compiler's choice alone: bind all dimensions (--bind), or "
+                  "say which sizes to expect (--variants)\n";
     return;
   }
   std::vector<Candidate> more;

@@ -2,6 +2,7 @@
 
 #include "mkernel/Runtime/Fastest.h"
 
+#include "device/Agreement.h"
 #include "device/Device.h"
 #include "mkernel/Runtime/Log.h"
 #include "mkernel/Runtime/Versions.h"
@@ -74,7 +75,10 @@ static Status fillInputs(BoundKernel &bound, void *stream) {
 
 /// Appends milliseconds of a launch.
 Status Kernel::measure(BoundKernel &bound, const MeasureOptions &options, std::vector<double> &ms) {
-  MK_TRY(options.prepare ? options.prepare(bound) : fillInputs(bound, options.stream));
+  // Where it fails on one rank the others must not launch, and wait.
+  Status status = options.prepare ? options.prepare(bound) : fillInputs(bound, options.stream);
+  MK_TRY(agreeOn(context_, "a candidate is prepared", /*place=*/0, status,
+                 [](uint32_t, const std::string &, const std::string &) { return Status::ok(); }));
   LaunchOptions launch;
   launch.stream = options.stream;
   launch.deadline = options.deadline;

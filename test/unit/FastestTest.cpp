@@ -207,6 +207,29 @@ TEST(Fastest, RanksThatDisagreeAreNamed) {
   });
 }
 
+TEST(Fastest, WhatFailsOnOneRankFailsOnAll) {
+  Package package = candidates();
+  Ranks ranks(1, 2);
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], package);
+    ASSERT_OK(kernel);
+    MeasureOptions options;
+    options.cache = DiskCache("");
+    options.prepare = [&](BoundKernel &bound) {
+      return r && bound.version() == 2 ? error(StatusCode::NotFound, "no weights") : Status::ok();
+    };
+    std::vector<DimValue> dims = {{"M", {8}}, {"N", {4}}};
+    auto begin = std::chrono::steady_clock::now();
+    EXPECT_ERROR((*kernel)->findFastest(dims, options).status(), NotFound,
+                 r ? "measuring candidate 3 of 3: no weights" : "measuring candidate 3 of 3: rank 1: no weights");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    // Nobody has waited for a launch, and the job goes on.
+    options.prepare = nullptr;
+    EXPECT_OK((*kernel)->findFastest(dims, options));
+  });
+  ranks.close();
+}
+
 TEST(Fastest, WhatPrepareSaysComesBack) {
   Package package = candidates();
   Measured one(package, DiskCache(""));

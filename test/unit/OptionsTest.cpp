@@ -63,6 +63,7 @@ TEST(Options, AllRowsOfTheTable) {
       break;
     case Kind::Ranks:
     case Kind::Ctas:
+    case Kind::Candidates:
       EXPECT_ERROR(parse({"f.mlir", flag, std::to_string(option.most() + 1)}).status(),
                    InvalidArgument, "an integer from 1 to ");
       args.push_back(std::to_string(option.most()));
