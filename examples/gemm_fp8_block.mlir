@@ -61,7 +61,8 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %shares = arith.cmpi uge, %cm, %two : index
   %comes = arith.ori %divides, %shares : i1
   mk.require %comes, "TN of 192 goes with CLUSTER_M of 2 or more"
-  // A thread adds up in registers of its own what a block of K gives.
+  // Each thread holds two accumulators, of the sum and of a block of K. With 80 to 112 rows these are of
+  // products that are computed transposed, by three warpgroups, and there are not enough registers.
   %c80 = arith.constant 80 : index
   %is_low = arith.cmpi ult, %tm, %c80 : index
   %is_128 = arith.cmpi eq, %tm, %c128 : index

@@ -51,8 +51,14 @@ static std::string checkOptions(const CompileOptions &options, const TargetBacke
   };
   mkernel::options::forEachCompileOption(check, options);
   if (problem.empty() && options.emit == "package" && options.candidates > MK_MAX_CANDIDATES)
-    problem = llvm::formatv("error: --candidates={0}: a package has at most {1} of a version",
+    problem = llvm::formatv("error: --candidates={0}: a package has at most {1} of a version: give "
+                            "{1} or less; --emit=params lists more",
                             options.candidates, MK_MAX_CANDIDATES);
+  if (problem.empty() && options.candidates && options.emit != "package" &&
+      options.emit != "params")
+    problem = llvm::formatv("error: --candidates={0} is for --emit=package and --emit=params: "
+                            "--emit={1} prints the code of one, as --set chooses it",
+                            options.candidates, options.emit);
   return problem;
 }
 

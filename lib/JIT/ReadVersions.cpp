@@ -132,7 +132,11 @@ LogicalResult VersionReader::readVersion(StringRef text) {
 LogicalResult VersionReader::checkOrder() {
   for (size_t i = 0; i < result.list.size(); ++i)
     for (size_t before = 0; before < i; ++before)
-      if (isServedBy(result.list[i].serves, result.list[before].serves))
+      if (result.list[i].serves == result.list[before].serves)
+        return error() << "'" << result.list[i].text() << "' has the sizes of '"
+                       << result.list[before].text()
+                       << "', of which it is a candidate if it stands right behind it";
+      else if (isServedBy(result.list[i].serves, result.list[before].serves))
         return error() << "'" << result.list[i].text() << "' would serve nothing, since '"
                        << result.list[before].text()
                        << "' in front of it is for all of its sizes: put smaller sizes first, or "

@@ -23,6 +23,14 @@ struct Candidate {
   CandidateRequest request;
   json::Object about; // what --emit=params prints, then the package's metadata
   std::string package;
+
+  /// For messages: what was asked for, and what the model chooses for it.
+  std::string getName() const {
+    std::string name = request.text;
+    for (const auto &[param, value] : request.choice)
+      name += (name.empty() ? "" : "+") + param + "=" + std::to_string(value);
+    return name;
+  }
 };
 
 /// A version, and those before it that came out the same.
@@ -60,6 +68,7 @@ private:
   bool askParams();
   /// Those that the cost model takes for the fastest behind its choice.
   void addCandidates(Version &version);
+  void warnOfNone(const Version &version);
   bool compilePackage(const Version &version, Candidate &candidate, std::string &said);
   bool compilePackages();
   void mergeEqual();
@@ -114,17 +123,37 @@ bool VersionsCompiler::fail(const CandidateRequest &request, StringRef said) {
   return false;
 }
 
+/// Unless somebody has measured these very sizes.
+void VersionsCompiler::warnOfNone(const Version &version) {
+  const json::Object &about = version.candidates.front().about;
+  const json::Object *model = about.getObject("model"), *params = about.getObject("params");
+  const auto cause = model ? model->getString("why") : std::nullopt;
+  bool isTuned = params && llvm::any_of(*params, [](const auto &param) {
+                   return param.second.getAsObject()->getString("from") == "tuned";
+                 });
+  if (isTuned && !cause)
+    return;
+  std::string text = "warning: --candidates: there are none";
+  if (!version.request->text().empty())
+    text += " of the version '" + version.request->text() + "'";
+  text +=
+      ": " + (cause ? cause->str()
+                    : std::string("nothing is left to choose, as nobody may (--tuning=none), all "
+                                  "is given, or the file lists no values (mk.param ... in [...])"));
+  if (cause && cause->contains("before the launch"))
+    text += "; bind all dimensions (--bind), or say which sizes to expect (--variants)";
+  else
+    text += "; candidates can be named: versions with the same sizes "
+            "(--variants=M=64+TM=16,M=64+TM=32)";
+  messages += text + "\n";
+}
+
 void VersionsCompiler::addCandidates(Version &version) {
   const CandidateRequest given = version.candidates.front().request;
   const json::Object *model = version.candidates.front().about.getObject("model");
   const json::Array *list = model ? model->getArray("candidates") : nullptr;
-  if (!list) {
-    if (const auto cause = model ? model->getString("why") : std::nullopt)
-      messages += "warning: --candidates: there are none: " + cause->str() +
-                  "; the package has the compiler's choice alone: bind all dimensions (--bind), or "
-                  "say which sizes to expect (--variants)\n";
-    return;
-  }
+  if (!list)
+    return warnOfNone(version);
   std::vector<Candidate> more;
   for (const json::Value &entry : llvm::drop_begin(*list)) {
     Candidate candidate{given, {}, {}};
@@ -174,6 +203,9 @@ void VersionsCompiler::mergeEqual() {
       json::Object set = getValues(candidate.about);
       bool isKnown = llvm::is_contained(known, set);
       known.push_back(std::move(set));
+      if (isKnown && !candidate.request.text.empty())
+        messages += "warning: --variants: '" + candidate.request.text +
+                    "' has the parameters of a candidate in front of it, and is left out\n";
       return isKnown;
     });
   }
@@ -226,13 +258,13 @@ bool VersionsCompiler::compilePackages() {
     for (Candidate &candidate : version.candidates) {
       // Nobody asked for what the model lists.
       bool isListed = candidate.about.empty();
-      std::string said, name = candidate.request.text;
+      std::string said, name = candidate.getName();
       if (compilePackage(version, candidate, said))
         compiled.push_back(std::move(candidate));
       else if (!isListed)
         return fail(candidate.request, said);
       else
-        said = "note: a candidate is left out, which does not compile:\n" + said;
+        said = "note: this candidate is left out, since it does not compile:\n" + said;
       if (!said.empty() && !name.empty())
         messages += llvm::formatv("note: {0}: of the version '{1}':\n", option(), name);
       messages += said;

@@ -152,9 +152,13 @@ static rt::MeasureOptions measureOptions(mkernel_kernel &kernel,
     options.prepare = [&kernel, given](rt::BoundKernel &candidate) -> Status {
       // The binding is not the caller's: it goes when it has been measured.
       mkernel_bound bound{kernel.context, {std::shared_ptr<void>(), &candidate}};
-      if (mkernel_status status = given.prepare(&bound, given.data))
-        return rt::error(rt::StatusCode(status), "'prepare' has failed: ", mkernel_message());
-      return Status::ok();
+      forgetMessage(); // of a call before it
+      mkernel_status status = given.prepare(&bound, given.data);
+      if (status == MKERNEL_OK)
+        return Status::ok();
+      const char *said = mkernel_message();
+      return rt::error(rt::StatusCode(status), "'prepare' has failed: ",
+                       *said ? said : "it returned a status other than MKERNEL_OK");
     };
   return options;
 }

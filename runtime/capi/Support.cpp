@@ -31,6 +31,8 @@ mkernel_status capi::report(const rt::Status &status) noexcept {
   return static_cast<mkernel_status>(status.code());
 }
 
+void capi::forgetMessage() noexcept { lastFailure = rt::Status(); }
+
 rt::Result<std::vector<rt::DimValue>>
 capi::readSizes(const mkernel_size *sizes, size_t count, const char *what) {
   std::vector<rt::DimValue> values;

@@ -45,6 +45,8 @@ namespace mk::capi {
 
 /// Keeps the message for mkernel_message() and returns the code.
 mkernel_status report(const rt::Status &status) noexcept;
+/// Forgets it.
+void forgetMessage() noexcept;
 
 /// Runs `body(function)`, which returns a Status; what it throws becomes one.
 template <typename Fn>

@@ -17,6 +17,11 @@ Status agreeOn(
     const std::function<Status(uint32_t, const std::string &, const std::string &)>
         &differ);
 
+/// Compares texts whose lines are "what\tvalue": where this rank's differs from another's,
+/// InvalidArgument names the first such thing with both values, and ends in `remedy`. Collective.
+Status agreeOnLines(Context &context, std::string_view what, const std::string &text,
+                    std::string_view remedy);
+
 } // namespace mk::rt
 
 #endif // MKERNEL_RUNTIME_DEVICE_AGREEMENT_H

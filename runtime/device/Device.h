@@ -39,6 +39,8 @@ public:
 
   virtual Status launch(const LaunchOptions &options) = 0;
   virtual Status synchronize(void *stream) = 0;
+  /// Makes time() ready, which is collective: what can fail on this rank alone.
+  virtual Status prepareTiming(const LaunchOptions &) { return Status::ok(); }
   /// Milliseconds of a launch, of `launches` in a row on options.stream, which waits for the
   /// last. What caches of a GPU know of one launch the next one does not find there. Collective.
   virtual Result<double> time(const LaunchOptions &options, int launches) = 0;
@@ -57,8 +59,8 @@ public:
   /// Allocates memory. `metadata` and `plan` outlive the binding.
   virtual Result<std::unique_ptr<DeviceBinding>>
   bind(const Metadata &metadata, const JobPlan &plan) = 0;
-  /// What times are of: the name of a GPU, "host" for others.
-  virtual std::string model() const { return "host"; }
+  /// What times are of: the name of a GPU; "" of the CPU that the code is for.
+  virtual std::string model() const { return {}; }
 };
 
 class Device {
@@ -91,6 +93,11 @@ namespace cuda {
 /// `ordinal`: ContextOptions::gpu.
 Result<std::unique_ptr<Device>> open(int ordinal);
 }
+
+/// Lines for agreeOnLines: the package and the dimensions, those of rank r being `dimsOf(r)`.
+std::string describeSizes(const Metadata &metadata, const Digest &digest,
+                          const std::function<std::vector<int64_t>(uint32_t)> &dimsOf,
+                          uint32_t world);
 
 /// Whether the context has, or can open, a device for the target of the package.
 Status checkDevice(Context &context, const Metadata &metadata);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+#include <thread>
 
 using namespace mk::rt;
 
@@ -20,17 +21,29 @@ static constexpr int kPasses = 2;
 static constexpr int kSamples = 3; // of a candidate in a pass
 static constexpr double kSampleMs = 4;
 static constexpr int kLeast = 2, kMost = 30; // launches of a sample
+/// Another one where times come about in another way.
+static constexpr char kWay[] = "1";
 
-/// What all ranks have to say alike for the measurement to be of one thing, and where it is kept.
-static Digest keyOf(const Context &context, const std::string &device, const Digest &package,
-                    std::span<const std::vector<int64_t>> dims) {
-  std::string sizes, mesh;
+/// By what times are kept: all that they depend on. Collective, since devices of ranks may differ.
+Result<Digest> Kernel::keyOfTimes(std::span<const std::vector<int64_t>> dims, size_t first) {
+  MK_TRY(loadVersion(first));
+  std::string device = versions_[first].code->model();
+  if (device.empty())
+    device = str(metadata_.cpu, ", ", std::thread::hardware_concurrency(), " processors");
+  MK_ASSIGN(std::vector<std::string> devices, context_.allGather("devices of candidates", device));
+  std::string sizes, mesh, where;
   for (const std::vector<int64_t> &ofRank : dims)
     for (int64_t size : ofRank)
       sizes += str(size, " ");
-  for (const Axis &axis : context.mesh().axes())
+  for (const Axis &axis : context_.mesh().axes())
     mesh += str(axis.size, " ");
-  return DiskCache::key({"fastest", toHex(package), sizes, mesh, device});
+  for (const std::string &one : devices)
+    where += one + "\n";
+  const ContextOptions &options = context_.options();
+  if (!context_.mesh().netPeers(context_.rank()).empty())
+    where += options.transport + "," + options.transportOptions;
+  return DiskCache::key(
+      {"fastest", kWay, toHex(digest_), sizes, mesh, where, std::to_string(options.ranksPerGpu)});
 }
 
 static std::string pack(std::span<const CandidateTime> times) {
@@ -75,14 +88,19 @@ static Status fillInputs(BoundKernel &bound, void *stream) {
 
 /// Appends milliseconds of a launch.
 Status Kernel::measure(BoundKernel &bound, const MeasureOptions &options, std::vector<double> &ms) {
-  // Where it fails on one rank the others must not launch, and wait.
-  Status status = options.prepare ? options.prepare(bound) : fillInputs(bound, options.stream);
-  MK_TRY(agreeOn(context_, "a candidate is prepared", /*place=*/0, status,
-                 [](uint32_t, const std::string &, const std::string &) { return Status::ok(); }));
   LaunchOptions launch;
   launch.stream = options.stream;
   launch.deadline = options.deadline;
-  MK_TRY(bound.launch(launch)); // what is done once is done
+  launch.computeDeadline = options.computeDeadline;
+  // Where something fails on one rank the others must not launch, and wait.
+  Status status = bound.device_->prepareTiming(launch);
+  if (status.isOk())
+    status = options.prepare ? options.prepare(bound) : fillInputs(bound, options.stream);
+  MK_TRY(agreeOn(context_, "a candidate is prepared", /*place=*/0, status,
+                 [](uint32_t, const std::string &, const std::string &) { return Status::ok(); }));
+  // What is done once: a first launch loads, a second one may make a graph.
+  for (int i = 0; i < 2; ++i)
+    MK_TRY(bound.launch(launch));
   MK_TRY(bound.synchronize(options.stream));
   MK_ASSIGN(double guess, bound.device_->time(launch, 1));
   // As many launches on all ranks, which wait for each other.
@@ -129,31 +147,30 @@ Result<size_t> Kernel::findFastest(std::span<const DimValue> dims, const Measure
   if (times)
     times->clear();
   MK_ASSIGN(size_t first, choose(dims));
-  size_t count = selector_ ? placeOf(metadata_, first).candidates : 1;
+  if (std::ranges::none_of(metadata_.versions, [](const auto &v) { return v.candidate != 0; }))
+    return first;
+  // Sizes of ranks that differ may be for versions with and without candidates.
+  MK_ASSIGN(auto resolved, resolveDims(metadata_, context_.mesh(), dims));
+  MK_TRY(agreeOnLines(
+      context_, str("candidates of ", metadata_.kernel),
+      describeSizes(
+          metadata_, digest_, [&](uint32_t r) { return resolved[r]; }, context_.world()),
+      "measure the same package and dimensions on every rank"));
+  size_t count = placeOf(metadata_, first).candidates;
   if (count == 1)
     return first;
-  MK_ASSIGN(auto resolved, resolveDims(metadata_, context_.mesh(), dims));
-  MK_TRY(loadVersion(first));
-  Digest key = keyOf(context_, versions_[first].code->model(), digest_, resolved);
   std::vector<CandidateTime> found;
-  if (auto it = fastest_.find(key); it != fastest_.end()) {
+  if (auto it = fastest_.find(resolved); it != fastest_.end()) {
     found = it->second;
   } else {
+    MK_ASSIGN(Digest key, keyOfTimes(resolved, first));
     const DiskCache cache = options.cache ? *options.cache : DiskCache::standard();
     std::string kept;
     if (context_.rank() == 0)
       if (auto bytes = cache.get("fastest", key))
         kept.assign(reinterpret_cast<const char *>(bytes->data()), bytes->size());
-    // What rank 0 knows, behind what all must have alike.
-    MK_ASSIGN(std::vector<std::string> all,
-              context_.allGather(str("candidates of ", metadata_.kernel), toHex(key) + "\t" + kept));
-    for (uint32_t r = 1; r < all.size(); ++r)
-      if (all[r].substr(0, all[r].find('\t')) != all[0].substr(0, all[0].find('\t')))
-        return error(StatusCode::InvalidArgument, "ranks disagree: rank ", r,
-                     " measures candidates of kernel '", metadata_.kernel,
-                     "' for another package, other dimensions or on another device than rank 0: call "
-                     "findFastest alike on every rank");
-    found = unpack(all[0].substr(all[0].find('\t') + 1), first, count);
+    MK_ASSIGN(std::vector<std::string> all, context_.allGather("known times of candidates", kept));
+    found = unpack(all[0], first, count);
     if (found.empty()) {
       MK_ASSIGN(found, measureAll(dims, first, count, options));
       std::string text = pack(found);
@@ -161,7 +178,7 @@ Result<size_t> Kernel::findFastest(std::span<const DimValue> dims, const Measure
         if (Status put = cache.put("fastest", key, std::as_bytes(std::span(text))); !put.isOk())
           log::info("which candidate is the fastest is not kept: ", put.message());
     }
-    fastest_.emplace(key, found);
+    fastest_.emplace(resolved, found);
     // The code of others takes memory of the GPU.
     for (size_t i = first; i < first + count; ++i)
       if (i != fastestOf(found) && versions_[i].code.use_count() == 1)

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <sstream>
 
 using namespace mk::rt;
 
@@ -114,18 +113,25 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
   return agree(describePlaces());
 }
 
-/// One line for each thing that must be equal, so that a difference has a name.
-std::string BoundKernel::describePlan(const Metadata &whole, const Digest &digest) const {
-  std::string text = str("package of kernel '", metadata_.kernel, "'\t",
-                         toHex(digest).substr(0, 16), "\n");
-  for (size_t i = 0; i < metadata_.dims.size(); ++i) {
+std::string mk::rt::describeSizes(const Metadata &metadata, const Digest &digest,
+                                  const std::function<std::vector<int64_t>(uint32_t)> &dimsOf,
+                                  uint32_t world) {
+  std::string text =
+      str("package of kernel '", metadata.kernel, "'\t", toHex(digest).substr(0, 16), "\n");
+  for (size_t i = 0; i < metadata.dims.size(); ++i) {
     // A per-rank dimension is known for all ranks by all ranks.
-    text += "dimension '" + metadata_.dims[i].name + "'\t";
-    for (uint32_t r = 0; r < (metadata_.dims[i].perRank ? context_.world() : 1);
-         ++r)
-      text += str(r ? ":" : "", plan_.dims(r)[i]);
+    text += "dimension '" + metadata.dims[i].name + "'\t";
+    for (uint32_t r = 0; r < (metadata.dims[i].perRank ? world : 1); ++r)
+      text += str(r ? ":" : "", dimsOf(r)[i]);
     text += "\n";
   }
+  return text;
+}
+
+/// One line for each thing that must be equal, so that a difference has a name.
+std::string BoundKernel::describePlan(const Metadata &whole, const Digest &digest) const {
+  std::string text = describeSizes(
+      metadata_, digest, [&](uint32_t r) { return plan_.dims(r); }, context_.world());
   // Follows from the package and the dimensions, unless the package's code is wrong.
   if (!whole.versions.empty()) {
     VersionPlace place = placeOf(whole, version_);
@@ -163,26 +169,8 @@ std::string BoundKernel::describePlaces() const {
 }
 
 Status BoundKernel::agree(const std::string &text) {
-  MK_ASSIGN(std::vector<std::string> all,
-            context_.allGather(str("bind ", metadata_.kernel), text));
-  for (uint32_t r = 1; r < all.size(); ++r) {
-    std::istringstream first(all[0]), other(all[r]);
-    std::string a, b;
-    while (all[0] != all[r]) {
-      bool more = bool(std::getline(first, a));
-      more |= bool(std::getline(other, b));
-      if (a == b && more)
-        continue;
-      size_t tab = std::min(a.find('\t'), a.size());
-      size_t otherTab = std::min(b.find('\t'), b.size());
-      return error(StatusCode::InvalidArgument,
-                   "ranks disagree: ", a.substr(0, tab), " is ",
-                   a.substr(std::min(tab + 1, a.size())), " on rank 0 and ",
-                   b.substr(std::min(otherTab + 1, b.size())), " on rank ", r,
-                   ": bind the same package and dimensions on every rank");
-    }
-  }
-  return Status::ok();
+  return agreeOnLines(context_, str("bind ", metadata_.kernel), text,
+                      "bind the same package and dimensions on every rank");
 }
 
 size_t BoundKernel::index(std::string_view name) const {

@@ -202,9 +202,33 @@ TEST(Fastest, RanksThatDisagreeAreNamed) {
     ASSERT_OK(kernel);
     MeasureOptions options;
     options.cache = DiskCache("");
-    EXPECT_ERROR((*kernel)->findFastest(std::vector<DimValue>{{"M", {8 + r}}, {"N", {4}}}, options).status(),
-                 InvalidArgument, "ranks disagree: rank 1 measures candidates of kernel 'allgather'");
+    EXPECT_ERROR(
+        (*kernel)->findFastest(std::vector<DimValue>{{"M", {8 + r}}, {"N", {4}}}, options).status(),
+        InvalidArgument,
+        "ranks disagree: dimension 'M' is 8 on rank 0 and 9 on rank 1: measure the "
+        "same package and dimensions on every rank");
   });
+}
+
+TEST(Fastest, RanksWithAndWithoutCandidatesDisagreeAtOnce) {
+  Container c({"allgather", "allgather", "allgather"});
+  c.metadata["versions"][1]["serves"]["M"] = 16;
+  c.metadata["versions"][1]["candidate"] = 1;
+  auto package = c.parse();
+  ASSERT_OK(package);
+  auto begin = std::chrono::steady_clock::now();
+  Ranks ranks(1, 2);
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], *package);
+    ASSERT_OK(kernel);
+    MeasureOptions options;
+    options.cache = DiskCache("");
+    // The test's mk_select takes version 0, which has two candidates, up to 16, and 2 above 64.
+    std::vector<DimValue> dims = {{"M", {r ? 100 : 8}}, {"N", {4}}};
+    EXPECT_ERROR((*kernel)->bindFastest(dims, options).status(), InvalidArgument,
+                 "ranks disagree: dimension 'M' is 8 on rank 0 and 100 on rank 1");
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(Fastest, WhatFailsOnOneRankFailsOnAll) {

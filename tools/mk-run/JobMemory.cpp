@@ -36,10 +36,10 @@ RankTimes RankTimes::of(const LaunchStats &last, std::vector<double> deviceMs) {
   return times;
 }
 
-void JobMemory::layOut(const Options &options, const Metadata &metadata,
-                       const JobPlan &plan, uint32_t world) {
+void JobMemory::layOut(const Options &options, const Metadata &metadata, const JobPlan &plan,
+                       size_t numRoles, uint32_t world) {
   world_ = world;
-  numRoles_ = metadata.roles.size();
+  numRoles_ = numRoles;
   auto take = [&](uint64_t bytes) {
     uint64_t offset = bytes_;
     bytes_ = (bytes_ + bytes + 63) / 64 * 64;
@@ -86,11 +86,10 @@ Status JobMemory::mapFile() {
   return Status::ok();
 }
 
-Result<JobMemory> JobMemory::create(const Options &options,
-                                    const Metadata &metadata,
-                                    const JobPlan &plan, uint32_t world) {
+Result<JobMemory> JobMemory::create(const Options &options, const Metadata &metadata,
+                                    const JobPlan &plan, size_t numRoles, uint32_t world) {
   JobMemory job;
-  job.layOut(options, metadata, plan, world);
+  job.layOut(options, metadata, plan, numRoles, world);
   job.fd_ = memfd_create("mk-run-job", MFD_CLOEXEC);
   if (job.fd_ < 0 || ftruncate(job.fd_, job.bytes_) != 0)
     return errnoError(
@@ -100,11 +99,10 @@ Result<JobMemory> JobMemory::create(const Options &options,
   return job;
 }
 
-Result<JobMemory> JobMemory::map(int fd, const Options &options,
-                                 const Metadata &metadata, const JobPlan &plan,
-                                 uint32_t world) {
+Result<JobMemory> JobMemory::map(int fd, const Options &options, const Metadata &metadata,
+                                 const JobPlan &plan, size_t numRoles, uint32_t world) {
   JobMemory job;
-  job.layOut(options, metadata, plan, world);
+  job.layOut(options, metadata, plan, numRoles, world);
   job.fd_ = fd;
   struct stat info;
   if (fstat(fd, &info) != 0 ||

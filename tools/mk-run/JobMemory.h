@@ -56,12 +56,11 @@ class JobMemory {
 public:
   /// Launcher: creates the file. Rank: maps `fd`. Both compute the same layout
   /// from the same package and options.
-  static Result<JobMemory> create(const Options &options,
-                                  const rt::Metadata &metadata,
-                                  const rt::JobPlan &plan, uint32_t world);
-  static Result<JobMemory> map(int fd, const Options &options,
-                               const rt::Metadata &metadata,
-                               const rt::JobPlan &plan, uint32_t world);
+  /// `numRoles`: the most that one of the candidates has.
+  static Result<JobMemory> create(const Options &options, const rt::Metadata &metadata,
+                                  const rt::JobPlan &plan, size_t numRoles, uint32_t world);
+  static Result<JobMemory> map(int fd, const Options &options, const rt::Metadata &metadata,
+                               const rt::JobPlan &plan, size_t numRoles, uint32_t world);
   /// The header alone, for a rank that has no layout yet.
   static Result<JobHeader> readHeader(int fd);
   JobMemory(JobMemory &&other) noexcept;
@@ -70,6 +69,7 @@ public:
   int fd() const { return fd_; }
   JobHeader &header() const { return *at<JobHeader>(0); }
   RankBlock &rank(uint32_t r) const { return at<RankBlock>(ranks_)[r]; }
+  size_t numRoles() const { return numRoles_; }
   /// Times of the last launch, by role, and traffic, by peer, if RankTimes::counted.
   rt::LaunchStats::Role *roles(uint32_t r) const {
     return at<rt::LaunchStats::Role>(roles_) + r * numRoles_;
@@ -100,8 +100,8 @@ public:
 
 private:
   JobMemory() = default;
-  void layOut(const Options &options, const rt::Metadata &metadata,
-              const rt::JobPlan &plan, uint32_t world);
+  void layOut(const Options &options, const rt::Metadata &metadata, const rt::JobPlan &plan,
+              size_t numRoles, uint32_t world);
   Status mapFile();
   template <typename T> T *at(uint64_t offset) const {
     return reinterpret_cast<T *>(base_ + offset);

@@ -133,13 +133,17 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
       auto i = chooseVersion(whole, mesh, options.compile.bind);
       if (!i)
         return;
-      const Package &version = whole.version(*i);
-      if (auto payload = Payload::load(version))
-        (void)JobPlan::create(version.metadata(), **payload, mesh, options.compile.bind);
+      (void)needsOf(whole, *i, mesh, options.compile.bind);
     }));
   MK_ASSIGN(size_t chosen, chooseVersion(whole, mesh, options.compile.bind));
   const Package &package = whole.version(chosen);
   const Metadata &metadata = package.metadata();
+  if (options.compile.candidates > 1 && versionOf(whole, chosen).candidates < 2)
+    std::fprintf(stderr,
+                 "mk-run: note: --candidates %lld: these sizes are in the tuning file, or there is "
+                 "nothing to "
+                 "choose; `mk-opt --emit=package` says which\n",
+                 static_cast<long long>(options.compile.candidates));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, mesh));
   MK_ASSIGN(auto payload, Payload::load(package));
@@ -162,7 +166,11 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_TRY(checkCapacity(Capacity::ofThisMachine(),
                        RankNeeds::of(metadata.gpu ? 1 : metadata.grid), world,
                        metadata.gpu ? 0 : argumentBytes(metadata, plan, allRanks(mesh))));
-  MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
+  MK_ASSIGN(JobMemory job,
+            JobMemory::create(options, metadata, plan, countRoles(whole, chosen), world));
+  // Also of a job that ends before it knows which candidate it takes.
+  for (uint32_t r = 0; r < world; ++r)
+    job.rank(r).version = uint32_t(chosen);
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;
   MK_TRY(packageFile.fill(whole.bytes()));
@@ -195,10 +203,12 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   Status cause = findCause(lost, *store, processes, job, world);
 
   // Which of several candidates it became.
-  size_t ran = std::max<size_t>(job.rank(0).version, chosen);
-  Report report{options, whole.version(ran).metadata(), mesh, job, compiled.compileMs};
+  const Package &taken = whole.version(job.rank(0).version);
+  MK_ASSIGN(payload, Payload::load(taken));
+  MK_ASSIGN(plan, JobPlan::create(taken.metadata(), *payload, mesh, options.compile.bind));
+  Report report{options, taken.metadata(), mesh, job, compiled.compileMs};
   report.launcher = "mk-run";
-  report.version = versionOf(whole, ran);
+  report.version = versionOf(whole, job.rank(0).version);
   FILE *racesTo = options.stats == Options::Stats::Json ? stderr : stdout;
   if (!cause.isOk()) {
     // A race may be why.

@@ -50,7 +50,7 @@ struct Results {
   std::string pack(uint32_t rank) const {
     std::string out;
     putArray(out, &job.rank(rank).times, 1);
-    putArray(out, job.roles(rank), metadata.roles.size());
+    putArray(out, job.roles(rank), job.numRoles());
     putArray(out, job.peers(rank), world);
     eachOutput(rank, [&](size_t i, const std::byte *global) {
       size_t at = out.size();
@@ -62,8 +62,7 @@ struct Results {
   }
 
   Status unpack(uint32_t rank, const std::string &in) const {
-    size_t wanted = sizeof(RankTimes) +
-                    metadata.roles.size() * sizeof(LaunchStats::Role) +
+    size_t wanted = sizeof(RankTimes) + job.numRoles() * sizeof(LaunchStats::Role) +
                     world * sizeof(LaunchStats::Peer);
     eachOutput(rank, [&](size_t i, std::byte *) { wanted += bytesOf(i, rank); });
     if (in.size() != wanted)
@@ -76,7 +75,7 @@ struct Results {
       from += bytes;
     };
     take(&job.rank(rank).times, sizeof(RankTimes));
-    take(job.roles(rank), metadata.roles.size() * sizeof(LaunchStats::Role));
+    take(job.roles(rank), job.numRoles() * sizeof(LaunchStats::Role));
     take(job.peers(rank), world * sizeof(LaunchStats::Peer));
     eachOutput(rank, [&](size_t i, std::byte *global) {
       copyToGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
@@ -138,7 +137,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
     MK_TRY(job.store()->barrier("mk-run.memory", job.world(), patience()));
   }
   MK_ASSIGN(JobMemory memory,
-            JobMemory::create(options, metadata, plan, job.world()));
+            JobMemory::create(options, metadata, plan, countRoles(package, chosen), job.world()));
   MK_TRY(readInputs(options, metadata, plan, memory));
 
   ContextOptions context = ContextOptions::of(job, *mesh);
@@ -165,11 +164,15 @@ Status runJob(const Options &given, Job &job, bool &passed) {
             job.broadcast(
                 "verdict",
                 [&]() -> Result<std::string> {
-                  size_t ran = memory.rank(0).version;
-                  Report report{options, package.version(ran).metadata(), *mesh, memory, compileMs};
+                  // Which of several candidates it became.
+                  const Package &taken = package.version(memory.rank(0).version);
+                  MK_ASSIGN(auto code, Payload::load(taken));
+                  MK_ASSIGN(JobPlan ran,
+                            JobPlan::create(taken.metadata(), *code, *mesh, options.compile.bind));
+                  Report report{options, taken.metadata(), *mesh, memory, compileMs};
                   report.launcher = job.place().source;
-                  report.version = versionOf(package, ran);
-                  MK_TRY(finishJob(report, *payload, plan, passed));
+                  report.version = versionOf(package, memory.rank(0).version);
+                  MK_TRY(finishJob(report, *code, ran, passed));
                   std::fflush(stdout);
                   return std::string(passed ? "passed" : "failed");
                 },

@@ -166,8 +166,8 @@ Status runJob(const Options &options, RankBlock *&block) {
   MK_ASSIGN(auto payload, Payload::load(version));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.compile.bind));
-  MK_ASSIGN(JobMemory job,
-            JobMemory::map(self.jobFd, options, metadata, plan, mesh.size()));
+  MK_ASSIGN(JobMemory job, JobMemory::map(self.jobFd, options, metadata, plan,
+                                          countRoles(package, chosen), mesh.size()));
   // Stays mapped while the caller writes the error there.
   static JobMemory kept = std::move(job);
   block = &kept.rank(self.rank);
@@ -221,6 +221,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
   MeasureOptions measure;
   measure.deadline = options.launch.deadline;
+  measure.computeDeadline = options.launch.computeDeadline;
   measure.prepare = [&](BoundKernel &candidate) {
     return fillArguments(options, job, candidate, /*launch=*/0);
   };

@@ -108,6 +108,16 @@ RunVersion mk::run::versionOf(const Package &package, size_t chosen) {
   return version;
 }
 
+size_t mk::run::countRoles(const Package &package, size_t chosen) {
+  if (package.metadata().versions.empty())
+    return package.metadata().roles.size();
+  VersionPlace place = placeOf(package.metadata(), chosen);
+  size_t first = chosen - place.candidate, most = 0;
+  for (size_t i = first; i < first + place.candidates; ++i)
+    most = std::max(most, package.version(i).metadata().roles.size());
+  return most;
+}
+
 bool Report::passed() const {
   return std::all_of(checks.begin(), checks.end(),
                      [](const OutputCheck &c) { return c.passed; });

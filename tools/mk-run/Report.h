@@ -17,6 +17,9 @@ struct RunVersion {
 };
 RunVersion versionOf(const rt::Package &package, size_t chosen);
 
+/// The most roles that a candidate of the version has of which `chosen` is one.
+size_t countRoles(const rt::Package &package, size_t chosen);
+
 struct Report {
   const Options &options;
   const rt::Metadata &metadata;

@@ -136,7 +136,8 @@ void mkernel_package_destroy(mkernel_package *package);
 const void *mkernel_package_bytes(const mkernel_package *package, size_t *size);
 const char *mkernel_package_kernel(const mkernel_package *package);
 const char *mkernel_package_target(const mkernel_package *package);
-/* Versions of the kernel; 1 of a package that has one for all sizes. */
+/* Versions of the kernel, of which each candidate counts; 1 of a package that has one for
+   all sizes. */
 size_t mkernel_package_num_versions(const mkernel_package *package);
 
 /*===- Jobs ---------------------------------------------------------------===*/
@@ -255,8 +256,9 @@ typedef struct mkernel_measure_options {
   size_t size;  /* sizeof(mkernel_measure_options) */
   void *stream; /* a CUstream that does not capture */
   /* Gives the arguments of a binding that is to be measured their values or memory; called
-     with `data`, twice for each candidate, on all ranks. What it returns when it fails is
-     what measuring returns. NULL: inputs of floating point get random values, and integers
+     with `data`, twice for each candidate, on all ranks. It must not destroy the binding,
+     whose launches write what it attaches. What it returns when it fails is what measuring
+     returns. NULL: inputs of floating point get random values, and integers
      stay 0, which is wrong where work follows from them. */
   mkernel_status (*prepare)(mkernel_bound *bound, void *data);
   void *data;
@@ -273,7 +275,7 @@ typedef struct mkernel_measure_options {
 mkernel_status mkernel_kernel_bind_fastest(mkernel_kernel *kernel, const mkernel_size *sizes,
                                            size_t num_sizes, const mkernel_measure_options *options,
                                            mkernel_bound **out);
-/* Which version of the package the sizes have chosen, from 0. */
+/* Which of what mkernel_package_num_versions counts it is, from 0. */
 size_t mkernel_bound_version(const mkernel_bound *bound);
 
 /*===- Arguments ----------------------------------------------------------===*/

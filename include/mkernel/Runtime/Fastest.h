@@ -24,14 +24,16 @@ namespace mk::rt {
 class BoundKernel;
 
 struct MeasureOptions {
-  /// Where a GPU's launches are enqueued; not capturing.
+  /// Where a GPU's launches are enqueued. It must not capture.
   void *stream = nullptr;
   /// Gives the arguments of a binding that is to be measured their values or memory, before its
-  /// first launch. Called for each candidate twice, on all ranks. Absent: inputs of floating point
-  /// get random values and integers stay 0, which is wrong where work follows from them.
+  /// first launch. Called for each candidate twice, on all ranks; what it attaches is written by
+  /// these launches as by any other. Absent: inputs of floating point get random values and
+  /// integers stay 0, which is wrong where work follows from them.
   std::function<Status(BoundKernel &)> prepare;
-  /// Of every single wait of a launch.
+  /// As in LaunchOptions.
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  std::chrono::nanoseconds computeDeadline{0};
   /// Where rank 0 keeps what was found, beside packages. Absent: DiskCache::standard();
   /// DiskCache("") keeps nothing, and looks for nothing.
   std::optional<DiskCache> cache;

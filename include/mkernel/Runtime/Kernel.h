@@ -247,8 +247,9 @@ public:
                                                    const MeasureOptions &options = {},
                                                    std::vector<CandidateTime> *times = nullptr);
   Result<std::unique_ptr<BoundKernel>> bindFastest(std::initializer_list<DimValue> dims,
-                                                   const MeasureOptions &options = {}) {
-    return bindFastest(std::span(dims.begin(), dims.size()), options);
+                                                   const MeasureOptions &options = {},
+                                                   std::vector<CandidateTime> *times = nullptr) {
+    return bindFastest(std::span(dims.begin(), dims.size()), options, times);
   }
 
 private:
@@ -258,6 +259,7 @@ private:
   };
   Kernel(Context &context) : context_(context) {}
   Status measure(BoundKernel &bound, const MeasureOptions &options, std::vector<double> &ms);
+  Result<Digest> keyOfTimes(std::span<const std::vector<int64_t>> dims, size_t first);
   Result<std::vector<CandidateTime>> measureAll(std::span<const DimValue> dims, size_t first,
                                                 size_t count, const MeasureOptions &options);
   Result<size_t> choose(std::span<const DimValue> dims) const;
@@ -269,7 +271,7 @@ private:
   std::shared_ptr<const Payload> selector_; // null: there is one version
   std::vector<Package> packages_;           // of versions; else empty
   std::vector<Version> versions_;           // null: not bound yet
-  std::map<Digest, std::vector<CandidateTime>> fastest_; // by dimensions
+  std::map<std::vector<std::vector<int64_t>>, std::vector<CandidateTime>> fastest_; // by dimensions
 };
 
 } // namespace mk::rt

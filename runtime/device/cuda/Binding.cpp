@@ -356,27 +356,35 @@ Status Binding::synchronize(void *stream) {
   return context_.abort().check();
 }
 
+Status Binding::prepareTiming(const LaunchOptions &options) {
+  if (isCapturing(handle(options.stream)))
+    return error(StatusCode::FailedPrecondition, "kernel '", metadata_.kernel,
+                 "' cannot be measured on a stream that captures: give another stream, or find the "
+                 "fastest candidate before the capture");
+  if (!sweep_) {
+    MK_ASSIGN(sweep_, SweepKernel::load(device_));
+    MK_ASSIGN(timing_, Stopwatch::create(device_));
+  }
+  return Status::ok();
+}
+
 // What the sweeps take alone is measured in the same way. While one runs the next launch is
 // enqueued, so that a short kernel does not wait for the host.
 Result<double> Binding::time(const LaunchOptions &options, int launches) {
-  if (!sweep_) {
-    MK_ASSIGN(sweep_, SweepKernel::load(device_));
-  }
-  MK_ASSIGN(Stopwatch watch, Stopwatch::create(device_));
   LaunchOptions untimed = options;
   untimed.timed = false;
   auto run = [&](bool sweepsAlone) -> Result<double> {
     Current current(*device_);
     double ms = 0;
-    MK_TRY(check(watch.begin(handle(options.stream)), "cuEventRecord"));
+    MK_TRY(check(timing_.begin(handle(options.stream)), "cuEventRecord"));
     for (int i = 0; i < launches; ++i) {
       MK_TRY(check(sweep_->launch(handle(options.stream)), "clearing the cache"));
       if (!sweepsAlone)
         MK_TRY(launch(untimed));
     }
-    MK_TRY(check(watch.end(handle(options.stream)), "cuEventRecord"));
+    MK_TRY(check(timing_.end(handle(options.stream)), "cuEventRecord"));
     MK_TRY(synchronize(options.stream));
-    MK_TRY(check(watch.elapsed(ms), "cuEventElapsedTime"));
+    MK_TRY(check(timing_.elapsed(ms), "cuEventElapsedTime"));
     return ms;
   };
   MK_ASSIGN(double all, run(false));

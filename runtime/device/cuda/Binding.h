@@ -40,6 +40,7 @@ public:
   Status fillRandom(size_t arg, const RandomValues &values, void *stream) override;
   Status launch(const LaunchOptions &options) override;
   Status synchronize(void *stream) override;
+  Status prepareTiming(const LaunchOptions &options) override;
   Result<double> time(const LaunchOptions &options, int launches) override;
   Result<std::unique_ptr<LaunchGraph>>
   capture(const LaunchOptions &options) override;
@@ -95,7 +96,8 @@ private:
   Deadline::Clock::time_point begin_;
   Stopwatch watch_;
   std::unique_ptr<RandomKernel> random_; // loaded when it is needed
-  std::optional<SweepKernel> sweep_;     // likewise
+  std::optional<SweepKernel> sweep_;     // of prepareTiming(), and the clock behind it
+  Stopwatch timing_;
   bool fillsOnHost_ = false; // the driver does not take it: slower, the same values
   bool watching_ = false; // a timed launch is under way
   // Of a kernel with roles of copy engines: its launches, from the second one on.

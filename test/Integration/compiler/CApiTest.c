@@ -351,6 +351,11 @@ static mkernel_status prepare(mkernel_bound *bound, void *data) {
   ++*(int *)data;
   return mkernel_upload(bound, 0, x, NULL);
 }
+static mkernel_status prepare_and_fail(mkernel_bound *bound, void *data) {
+  (void)bound;
+  (void)data;
+  return MKERNEL_INTERNAL;
+}
 static mkernel_status prepare_nothing(mkernel_bound *bound, void *data) {
   size_t index;
   (void)data;
@@ -371,6 +376,10 @@ static void test_candidates(const char *library) {
   how.cache = "off";
   how.library = library;
   how.grid = 2;
+  how.candidates = 9;
+  FAILS(mkernel_compile_text(tiled, strlen(tiled), NULL, &how, &package),
+        MKERNEL_INVALID_ARGUMENT, "--candidates=9: a package has at most 8 of a version");
+  how.candidates = 0;
   how.variants = "N=4+T=1,N=4+T=2,N=4+T=4";
   OK(mkernel_compile_text(tiled, strlen(tiled), NULL, &how, &package));
   CHECK(mkernel_package_num_versions(package) == 3);
@@ -381,6 +390,10 @@ static void test_candidates(const char *library) {
   measure.prepare = prepare_nothing;
   FAILS(mkernel_kernel_bind_fastest(kernel, &size, 1, &measure, &bound[0]), MKERNEL_NOT_FOUND,
         "'prepare' has failed: kernel 'twice' has no argument 'weights'");
+  /* What an earlier call has said is not its reason. */
+  measure.prepare = prepare_and_fail;
+  FAILS(mkernel_kernel_bind_fastest(kernel, &size, 1, &measure, &bound[0]), MKERNEL_INTERNAL,
+        "'prepare' has failed: it returned a status other than MKERNEL_OK");
   FAILS(mkernel_kernel_bind_fastest(kernel, &wrong, 1, &measure, &bound[0]),
         MKERNEL_INVALID_ARGUMENT, "has no dimension 'Q'");
   FAILS(mkernel_kernel_bind_fastest(NULL, &size, 1, &measure, &bound[0]),
