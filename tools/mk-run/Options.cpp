@@ -5,6 +5,7 @@
 #include "CommandLine.h"
 #include "SelfTest.h"
 
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Transport.h"
@@ -164,6 +165,9 @@ struct Parser : CommandLine {
         "factor in the formulas above (default 1); NAME=F: of one output",
         &Parser::tolerance);
     section("running");
+    integer("--candidate", o.candidate, 1, MK_MAX_CANDIDATES, "N",
+            "runs the Nth candidate of a package with several (--candidates), from 1; else all are "
+            "measured first, and the fastest is run");
     integer("--launches", launches, 1, 1000000000, "N",
             "launches the kernel N times, with other random inputs each time; the last is "
             "checked (default 1)");

@@ -53,6 +53,7 @@ struct Options {
   std::string loopback;
   std::chrono::nanoseconds delay{0}; // of one rank before each launch, at most
   int64_t launches = 1;
+  int64_t candidate = 0; // which of the version's is run, from 1; 0: the fastest
   bool graph = false; // the launches are replays of a captured one
   // Self-tests of checker and watchdog.
   std::string corrupt;

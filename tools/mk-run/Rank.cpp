@@ -152,6 +152,32 @@ void publishNetwork(RankBlock &block, Context &context) {
   }
 }
 
+/// The candidate that --candidate names, else the fastest.
+Result<std::unique_ptr<BoundKernel>> bindCandidate(const Options &options, const Package &package,
+                                                   const Mesh &mesh, Kernel &kernel,
+                                                   const JobMemory &job,
+                                                   std::vector<CandidateTime> &times) {
+  const std::vector<DimValue> &dims = options.compile.bind;
+  if (options.candidate) {
+    MK_ASSIGN(size_t first, chooseVersion(package, mesh, dims));
+    size_t count =
+        package.metadata().versions.empty() ? 1 : placeOf(package.metadata(), first).candidates;
+    if (options.candidate > int64_t(count))
+      return error(StatusCode::InvalidArgument, "--candidate ", options.candidate,
+                   ": for these sizes '", options.file, "' has ", count,
+                   count == 1 ? " candidate" : " candidates",
+                   ": name one of them (--stats lists them), or leave the option out");
+    return kernel.bindVersion(dims, first + size_t(options.candidate) - 1);
+  }
+  MeasureOptions measure;
+  measure.deadline = options.launch.deadline;
+  measure.computeDeadline = options.launch.computeDeadline;
+  measure.prepare = [&](BoundKernel &candidate) {
+    return fillArguments(options, job, candidate, /*launch=*/0);
+  };
+  return kernel.bindFastest(dims, measure, &times);
+}
+
 Status runJob(const Options &options, RankBlock *&block) {
   const RankOptions &self = *options.rank;
   log::setRank(static_cast<int>(self.rank));
@@ -219,14 +245,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   if (options.selfTest)
     MK_TRY(testLinks(*ctx, options.launch.deadline));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
-  MeasureOptions measure;
-  measure.deadline = options.launch.deadline;
-  measure.computeDeadline = options.launch.computeDeadline;
-  measure.prepare = [&](BoundKernel &candidate) {
-    return fillArguments(options, job, candidate, /*launch=*/0);
-  };
   std::vector<CandidateTime> times;
-  MK_ASSIGN(auto bound, kernel->bindFastest(options.compile.bind, measure, &times));
+  MK_ASSIGN(auto bound, bindCandidate(options, package, ctx->mesh(), *kernel, job, times));
   RankBlock &self = job.rank(rank);
   self.version = uint32_t(bound->version());
   self.numCandidates = uint32_t(times.size());
