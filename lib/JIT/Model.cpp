@@ -95,7 +95,8 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
     return model.mayBe(op, set);
   });
   int64_t count = 0;
-  if (!combinations.visit(kMostTried, [&](const NamedNumbers &) { return ++count <= kMostCombinations; })) {
+  if (!combinations.visit(kMostTried,
+                          [&](const NamedNumbers &) { return ++count <= kMostCombinations; })) {
     result.why = llvm::formatv("its parameters have more than {0} combinations: list fewer choices",
                                kMostCombinations);
     return;

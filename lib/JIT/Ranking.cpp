@@ -94,8 +94,7 @@ std::vector<ModelChoice::Candidate> Ranking::take(size_t most, const ModelChoice
   std::map<Family, int64_t> divided{{getDivision(first.work), 1}};
   for (Entry &entry : entries)
     if (list.size() < most && entry.score <= kWorthMeasuring * least &&
-        divided[entry.division] < kOfDivision &&
-        known.insert({entry.score, entry.asked}).second) {
+        divided[entry.division] < kOfDivision && known.insert({entry.score, entry.asked}).second) {
       ++divided[entry.division];
       list.push_back(std::move(entry.candidate));
     }

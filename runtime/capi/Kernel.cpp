@@ -144,10 +144,9 @@ static rt::MeasureOptions measureOptions(mkernel_kernel &kernel,
                                          const mkernel_measure_options &given) {
   rt::MeasureOptions options;
   options.stream = given.stream;
-  if (given.deadline_ns)
-    options.deadline = std::chrono::nanoseconds(given.deadline_ns);
+  take(mkernel::options::Kind::Duration, given.deadline_ns, options.deadline);
   if (given.cache)
-    options.cache = rt::DiskCache(std::string_view(given.cache) == "off" ? "" : given.cache);
+    options.cache = cacheAt(given.cache);
   if (given.prepare)
     options.prepare = [&kernel, given](rt::BoundKernel &candidate) -> Status {
       // The binding is not the caller's: it goes when it has been measured.

@@ -20,7 +20,7 @@ capi::compileOptions(const mkernel_compile_options *given) {
   for (const rt::DimValue &param : params)
     options.params.emplace_back(param.name, std::to_string(param.values[0]));
   if (o.cache)
-    options.cache = rt::DiskCache(text(o.cache) == "off" ? "" : o.cache);
+    options.cache = cacheAt(o.cache);
   options.library = text(o.library);
   return options;
 }

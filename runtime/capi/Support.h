@@ -94,6 +94,11 @@ rt::Result<T> readOptions(const T *given, const char *what) {
   return options;
 }
 
+/// Of a folder's name, which may be "off".
+inline rt::DiskCache cacheAt(std::string_view folder) {
+  return rt::DiskCache(folder == "off" ? std::string() : std::string(folder));
+}
+
 rt::Result<jit::Options> compileOptions(const mkernel_compile_options *given);
 
 inline std::string text(const char *s) { return s ? s : ""; }

@@ -82,7 +82,8 @@ static Status fillInputs(BoundKernel &bound, void *stream) {
   const std::vector<Metadata::Arg> &args = bound.metadata().args;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].kind == Metadata::ArgKind::In || args[i].kind == Metadata::ArgKind::InOut)
-      MK_TRY(bound.fillRandom(i, RandomValues(args[i].type, RandomValues::keyOf({i}), 0, 1), stream));
+      MK_TRY(
+          bound.fillRandom(i, RandomValues(args[i].type, RandomValues::keyOf({i}), 0, 1), stream));
   return Status::ok();
 }
 

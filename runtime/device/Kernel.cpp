@@ -79,12 +79,12 @@ Kernel::bind(std::span<const DimValue> dims) {
 }
 
 Result<std::unique_ptr<BoundKernel>> Kernel::bindVersion(std::span<const DimValue> dims, size_t i) {
-  MK_ASSIGN(size_t first, choose(dims));
-  size_t end = selector_ ? first + placeOf(metadata_, first).candidates : 1;
-  if (i < first || i >= end)
+  MK_ASSIGN(size_t chosen, choose(dims));
+  VersionPlace place = placeOf(metadata_, chosen);
+  if (i < place.first || i >= place.end())
     return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel, "': version ", i,
-                 " (from 0) is not for these dimensions, but ", first,
-                 end == first + 1 ? std::string() : str(" to ", end - 1),
+                 " (from 0) is not for these dimensions, but ", place.first,
+                 place.candidates == 1 ? std::string() : str(" to ", place.end() - 1),
                  ": give one that findFastest() or chooseVersion() names");
   MK_TRY(loadVersion(i));
   const Metadata &metadata = selector_ ? packages_[i].metadata() : metadata_;

@@ -32,15 +32,10 @@ Result<size_t> mk::rt::chooseVersion(const Package &package, const Mesh &mesh,
 
 Result<SymmetricNeeds> mk::rt::needsOf(const Package &package, size_t i, const Mesh &mesh,
                                        std::span<const DimValue> bind) {
-  size_t first = i, end = i + 1;
-  if (!package.metadata().versions.empty()) {
-    VersionPlace place = placeOf(package.metadata(), i);
-    first = i - place.candidate;
-    end = first + place.candidates;
-  }
+  VersionPlace place = placeOf(package.metadata(), i);
   SymmetricNeeds needs;
-  for (; first != end; ++first) {
-    const Package &version = package.version(first);
+  for (size_t candidate = place.first; candidate < place.end(); ++candidate) {
+    const Package &version = package.version(candidate);
     MK_ASSIGN(auto payload, Payload::load(version));
     MK_ASSIGN(JobPlan plan, JobPlan::create(version.metadata(), *payload, mesh, bind));
     needs.heapBytes = std::max(needs.heapBytes, plan.heapBytes());
@@ -57,16 +52,15 @@ std::string mk::rt::sizesText(std::span<const NamedSize> sizes) {
 }
 
 VersionPlace mk::rt::placeOf(const Metadata &metadata, size_t i) {
-  VersionPlace place;
   const std::vector<Metadata::Version> &all = metadata.versions;
-  size_t first = i - all[i].candidate;
+  if (all.empty())
+    return {.versions = 1, .candidates = 1};
+  VersionPlace place{.candidate = all[i].candidate, .candidates = 1, .first = i - all[i].candidate};
   for (size_t other = 0; other < all.size(); ++other) {
     place.versions += all[other].candidate == 0;
-    place.version += all[other].candidate == 0 && other < first;
+    place.version += all[other].candidate == 0 && other < place.first;
   }
-  place.candidate = all[i].candidate;
-  while (first + place.candidates < all.size() &&
-         (place.candidates == 0 || all[first + place.candidates].candidate))
+  while (place.end() < all.size() && all[place.end()].candidate)
     ++place.candidates;
   return place;
 }
@@ -98,7 +92,7 @@ std::string mk::rt::versionText(const Metadata &metadata, size_t i) {
     return isLast ? "all others" : text;
   }
   int64_t from = 0;
-  for (size_t before = 0; before < i - place.candidate; ++before)
+  for (size_t before = 0; before < place.first; ++before)
     from = std::max(from, versions[before].serves[0].size + 1);
   if (isLast)
     return str(name, " from ", from, " on");

@@ -52,7 +52,8 @@ struct Measured {
     };
   }
   size_t find(int64_t m = 8) {
-    auto found = kernel->findFastest(std::vector<DimValue>{{"M", {m}}, {"N", {4}}}, options, &times);
+    auto found =
+        kernel->findFastest(std::vector<DimValue>{{"M", {m}}, {"N", {4}}}, options, &times);
     EXPECT_OK(found);
     return found ? *found : size_t(-1);
   }
@@ -86,7 +87,8 @@ TEST(Fastest, AllCandidatesAreMeasuredOnce) {
     // Other sizes are another question.
     one.find(9);
     EXPECT_EQ(one.prepared.size(), 12u);
-    auto bound = one.kernel->bindFastest(std::vector<DimValue>{{"M", {8}}, {"N", {4}}}, one.options);
+    auto bound =
+        one.kernel->bindFastest(std::vector<DimValue>{{"M", {8}}, {"N", {4}}}, one.options);
     ASSERT_OK(bound);
     EXPECT_EQ((*bound)->version(), found);
     EXPECT_EQ((*bound)->epoch(), 0u);
@@ -245,7 +247,8 @@ TEST(Fastest, WhatFailsOnOneRankFailsOnAll) {
     std::vector<DimValue> dims = {{"M", {8}}, {"N", {4}}};
     auto begin = std::chrono::steady_clock::now();
     EXPECT_ERROR((*kernel)->findFastest(dims, options).status(), NotFound,
-                 r ? "measuring candidate 3 of 3: no weights" : "measuring candidate 3 of 3: rank 1: no weights");
+                 r ? "measuring candidate 3 of 3: no weights"
+                   : "measuring candidate 3 of 3: rank 1: no weights");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     // Nobody has waited for a launch, and the job goes on.
     options.prepare = nullptr;

@@ -138,11 +138,10 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_ASSIGN(size_t chosen, chooseVersion(whole, mesh, options.compile.bind));
   const Package &package = whole.version(chosen);
   const Metadata &metadata = package.metadata();
-  if (options.compile.candidates > 1 && versionOf(whole, chosen).candidates < 2)
+  if (options.compile.candidates > 1 && placeOf(whole.metadata(), chosen).candidates == 1)
     std::fprintf(stderr,
                  "mk-run: note: --candidates %lld: these sizes are in the tuning file, or there is "
-                 "nothing to "
-                 "choose; `mk-opt --emit=package` says which\n",
+                 "nothing to choose; `mk-opt --emit=params` says which\n",
                  static_cast<long long>(options.compile.candidates));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, mesh));

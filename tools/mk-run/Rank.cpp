@@ -159,15 +159,14 @@ Result<std::unique_ptr<BoundKernel>> bindCandidate(const Options &options, const
                                                    std::vector<CandidateTime> &times) {
   const std::vector<DimValue> &dims = options.compile.bind;
   if (options.candidate) {
-    MK_ASSIGN(size_t first, chooseVersion(package, mesh, dims));
-    size_t count =
-        package.metadata().versions.empty() ? 1 : placeOf(package.metadata(), first).candidates;
-    if (options.candidate > int64_t(count))
+    MK_ASSIGN(size_t chosen, chooseVersion(package, mesh, dims));
+    VersionPlace place = placeOf(package.metadata(), chosen);
+    if (options.candidate > int64_t(place.candidates))
       return error(StatusCode::InvalidArgument, "--candidate ", options.candidate,
-                   ": for these sizes '", options.file, "' has ", count,
-                   count == 1 ? " candidate" : " candidates",
+                   ": for these sizes '", options.file, "' has ", place.candidates,
+                   place.candidates == 1 ? " candidate" : " candidates",
                    ": name one of them (--stats lists them), or leave the option out");
-    return kernel.bindVersion(dims, first + size_t(options.candidate) - 1);
+    return kernel.bindVersion(dims, place.first + size_t(options.candidate) - 1);
   }
   MeasureOptions measure;
   measure.deadline = options.launch.deadline;

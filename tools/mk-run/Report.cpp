@@ -99,9 +99,9 @@ RunVersion mk::run::versionOf(const Package &package, size_t chosen) {
                      place.candidate + 1,
                      place.candidates,
                      {}};
-  for (size_t i = 0; i < place.candidates; ++i) {
+  for (size_t i = place.first; i < place.end(); ++i) {
     std::string &text = version.params.emplace_back();
-    for (const auto &param : package.version(chosen - place.candidate + i).metadata().params)
+    for (const auto &param : package.version(i).metadata().params)
       if (param.value)
         text += str(text.empty() ? "" : ",", param.name, "=", *param.value);
   }
@@ -109,11 +109,9 @@ RunVersion mk::run::versionOf(const Package &package, size_t chosen) {
 }
 
 size_t mk::run::countRoles(const Package &package, size_t chosen) {
-  if (package.metadata().versions.empty())
-    return package.metadata().roles.size();
   VersionPlace place = placeOf(package.metadata(), chosen);
-  size_t first = chosen - place.candidate, most = 0;
-  for (size_t i = first; i < first + place.candidates; ++i)
+  size_t most = 0;
+  for (size_t i = place.first; i < place.end(); ++i)
     most = std::max(most, package.version(i).metadata().roles.size());
   return most;
 }

@@ -26,11 +26,13 @@ Result<size_t> selectVersion(const Metadata &metadata, const Payload &payload, c
 Result<size_t> chooseVersion(const Package &package, const Mesh &mesh,
                              std::span<const DimValue> bind);
 
-/// Where `i` of Metadata::versions, which has one, stands: its version and its place among the
-/// candidates of that, both from 0.
+/// Where `i` of Metadata::versions stands: its version and its place among the candidates of that,
+/// both from 0. A package without versions is one, with one candidate.
 struct VersionPlace {
   size_t version = 0, versions = 0;
   size_t candidate = 0, candidates = 0;
+  size_t first = 0; // of the candidates, in Metadata::versions
+  size_t end() const { return first + candidates; }
 };
 VersionPlace placeOf(const Metadata &metadata, size_t i);
 

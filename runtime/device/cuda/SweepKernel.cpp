@@ -58,8 +58,9 @@ Result<SweepKernel> SweepKernel::load(std::shared_ptr<Gpu> device) {
   SweepKernel sweep;
   int cache = device->attribute(kL2CacheSize);
   sweep.params_.bytes = 2 * (cache > 0 ? uint64_t(cache) / 16 * 16 : kUnknownCache);
-  MK_ASSIGN(sweep.memory_, DeviceMemory::allocate(device, sweep.params_.bytes,
-                                                  "what clears the cache between measured launches"));
+  MK_ASSIGN(sweep.memory_,
+            DeviceMemory::allocate(device, sweep.params_.bytes,
+                                   "what clears the cache between measured launches"));
   sweep.params_.from = sweep.memory_.address();
   MK_ASSIGN(sweep.kernel_, OwnKernel::load(std::move(device), ptx(), "mk_sweep",
                                            "the kernel that clears the cache"));

@@ -44,6 +44,22 @@ struct JitTest : testing::Test {
 
   Result<Package> compile() { return jit::compile(source, options, &report); }
 
+  /// As the only rank.
+  void load(const Package &package) {
+    ContextOptions here;
+    auto mesh = resolveMesh(package.metadata(), {}, 0, 0);
+    ASSERT_OK(mesh);
+    here.mesh = *mesh;
+    auto made = Context::create(here);
+    ASSERT_OK(made);
+    context = std::move(*made);
+    auto loaded = Kernel::load(*context, package);
+    ASSERT_OK(loaded);
+    kernel = std::move(*loaded);
+  }
+  std::unique_ptr<Context> context;
+  std::unique_ptr<Kernel> kernel;
+
   std::vector<fs::path> packages() {
     std::vector<fs::path> paths;
     if (fs::exists(folder))
@@ -223,27 +239,20 @@ TEST_F(JitTest, CandidatesAreMeasured) {
   auto package = compile();
   ASSERT_OK(package);
   EXPECT_EQ(package->numVersions(), 3u);
-  ContextOptions here;
-  auto mesh = resolveMesh(package->metadata(), {}, 0, 0);
-  ASSERT_OK(mesh);
-  here.mesh = *mesh;
-  auto context = Context::create(here);
-  ASSERT_OK(context);
-  auto kernel = Kernel::load(**context, *package);
-  ASSERT_OK(kernel);
+  ASSERT_NO_FATAL_FAILURE(load(*package));
   MeasureOptions measure;
   measure.cache = DiskCache("");
   std::vector<CandidateTime> times;
   // Without `prepare` inputs have random values.
-  auto bound = (*kernel)->bindFastest(std::vector<DimValue>{{"M", {16}}}, measure, &times);
+  auto bound = kernel->bindFastest(std::vector<DimValue>{{"M", {16}}}, measure, &times);
   ASSERT_OK(bound);
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ((*bound)->version(), times[1].ms < times[0].ms ? 1u : 0u);
-  auto other = (*kernel)->bindFastest({{"M", {17}}}, measure);
+  auto other = kernel->bindFastest({{"M", {17}}}, measure);
   ASSERT_OK(other);
   EXPECT_EQ((*other)->version(), 2u);
   // The compiler's choice is not asked for more.
-  auto first = (*kernel)->bind({{"M", {16}}});
+  auto first = kernel->bind({{"M", {16}}});
   ASSERT_OK(first);
   EXPECT_EQ((*first)->version(), 0u);
   for (BoundKernel *one : {bound->get(), other->get(), first->get()}) {
@@ -286,17 +295,10 @@ TEST_F(JitTest, VersionsAreKeptAndChosen) {
   ASSERT_OK(compile());
   EXPECT_FALSE(report.cached);
 
-  ContextOptions here;
-  auto mesh = resolveMesh(package->metadata(), {}, 0, 0);
-  ASSERT_OK(mesh);
-  here.mesh = *mesh;
-  auto context = Context::create(here);
-  ASSERT_OK(context);
-  auto kernel = Kernel::load(**context, *package);
-  ASSERT_OK(kernel);
+  ASSERT_NO_FATAL_FAILURE(load(*package));
   std::vector<std::unique_ptr<BoundKernel>> bound;
   for (int64_t m : {16, 17, 300, 3}) {
-    auto one = (*kernel)->bind({{"M", {m}}, {"N", {40}}, {"K", {24}}});
+    auto one = kernel->bind({{"M", {m}}, {"N", {40}}, {"K", {24}}});
     ASSERT_OK(one);
     EXPECT_EQ((*one)->version(), m > 16 ? 1u : 0u) << m;
     bound.push_back(std::move(*one));

@@ -56,7 +56,8 @@ TEST_F(CudaFastest, CandidatesAreMeasuredByEvents) {
   MeasureOptions options;
   options.cache = DiskCache("");
   std::vector<CandidateTime> times;
-  auto bound = (*kernel)->bindFastest(std::vector<DimValue>{{"M", {6}}, {"N", {4}}}, options, &times);
+  auto bound =
+      (*kernel)->bindFastest(std::vector<DimValue>{{"M", {6}}, {"N", {4}}}, options, &times);
   ASSERT_OK(bound);
   // Launch k of the fake GPU takes k / 4 ms, and its sweeps no time. So the second one is ahead,
   // which is not the last to be measured.
