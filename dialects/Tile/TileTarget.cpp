@@ -178,12 +178,13 @@ LogicalResult LinksAttr::verify(Emit emit, int64_t byCtas, int64_t ctasBegin, in
 LogicalResult ThresholdsAttr::verify(
     Emit emit, int64_t ringDepth, int64_t smallRingDepth, int64_t smallSlot, int64_t putSlots,
     int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
-    int64_t busySlots, int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
-    int64_t slicedParts, int64_t guardedElements, int64_t reduceChains, int64_t loadedElements,
-    int64_t groupedElements, int64_t reloadedElements, int64_t exchangedElements,
-    int64_t postedRows, int64_t postedSpread, int64_t partsTogether, int64_t itemSlices,
-    int64_t sliceRows, int64_t mailboxSlots, int64_t mergedSignals, int64_t notifiedPeers,
-    int64_t postedNap, int64_t postedShare, int64_t movedUnits, int64_t multicastUnits) {
+    int64_t busySlots, int64_t pairedTurns, int64_t knownTurns, int64_t fewTurns,
+    int64_t partsAhead, int64_t itemParts, int64_t slicedParts, int64_t guardedElements,
+    int64_t reduceChains, int64_t loadedElements, int64_t groupedElements, int64_t reloadedElements,
+    int64_t exchangedElements, int64_t postedRows, int64_t postedSpread, int64_t partsTogether,
+    int64_t itemSlices, int64_t sliceRows, int64_t mailboxSlots, int64_t mergedSignals,
+    int64_t notifiedPeers, int64_t postedNap, int64_t postedShare, int64_t movedUnits,
+    int64_t multicastUnits) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -204,6 +205,7 @@ LogicalResult ThresholdsAttr::verify(
   // What is code for each, or held in registers, has an end; so has a pause (PTX ISA, "nanosleep").
   std::tuple<StringRef, int64_t, int64_t, int64_t> ranges[] = {
       {"parts_together", partsTogether, 1, 16}, {"mailbox_slots", mailboxSlots, 2, 64},
+      {"known_turns", knownTurns, 2, 32},       {"few_turns", fewTurns, 2, 32},
       {"merged_signals", mergedSignals, 1, 64}, {"notified_peers", notifiedPeers, 0, 64},
       {"posted_nap", postedNap, 0, 1'000'000},  {"posted_share", postedShare, 1, 100}};
   for (auto [name, number, least, most] : ranges)

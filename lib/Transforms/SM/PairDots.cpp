@@ -2,15 +2,15 @@
 //
 // Turns
 //   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
-// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the
-// target, here 4), and
-//   for 4 iterations at a time:
+// into the same for what is left of a multiple of some iterations, here 4, and
+//   for 4 iterations at a time (a turn):
 //     p = mma x, y, 0; q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
 //     q = mma_wait 1 q; release; acc = f(q, acc); q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc)
 //     q = mma_wait 0 q; release; acc = f(q, acc)
-// None is under way from one turn to the next: ptxas would wait for each (C7514).
+// None is under way from one turn to the next: ptxas would wait for each (C7514). Where it is known
+// how many iterations there are, turns are longer, and the last one is as long as what is left.
 // What f loads from places known before goes with the mma, and so does what it reads from the slot.
 //
 //===----------------------------------------------------------------------===//
@@ -38,8 +38,7 @@ struct InFlightDot {
 class Pairing : mk::IndexMath {
 public:
   explicit Pairing(scf::ForOp loop)
-      : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), body(loop.getBody()),
-        turns(mk::getSm(loop).getThresholds().getPairedTurns()) {}
+      : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), body(loop.getBody()) {}
 
   /// Whether the loop has the form; fills the members below. Says why not, where results are
   /// worked on.
@@ -53,23 +52,26 @@ private:
   }
   bool analyseOps();
   bool fitsRegisters();
+  int64_t chooseTurns();
 
   /// Starts the dot of iteration `number`, behind what `carried` is computed from.
   InFlightDot start(Value number, ArrayRef<Value> carried = {});
   /// Does the rest of the iteration with what was started and `loaded`; gives what it carries on.
   SmallVector<Value> finish(Value number, ArrayRef<Value> carried, const InFlightDot &started,
                             ValueRange loaded, int64_t pending);
-  /// A turn of iterations from `number` on, for which `loaded` has been loaded; gives what the
-  /// last one carries on, and what has been loaded for the next turn.
-  SmallVector<Value> emitRound(Value number, SmallVector<Value> carried, ValueRange loaded);
+  /// `length` iterations from `number` on, at least 2, for which `loaded` has been loaded; gives
+  /// what the last one carries on, and what has been loaded for the next turn, if there `isNext`.
+  SmallVector<Value> emitTurn(int64_t length, Value number, SmallVector<Value> carried,
+                              ValueRange loaded, bool isNext);
 
   /// `number` + `more`.
   Value after(Value number, int64_t more) { return more ? add(number, index(more)) : number; }
 
   scf::ForOp loop;
   Block *body;
-  int64_t turns; // iterations that go together, an even number
-  Value upper;   // of all iterations
+  std::optional<int64_t> count; // of iterations, where it is known
+  int64_t turns = 0;            // iterations that go together, at least 2
+  Value upper;                  // of all iterations
   MmaOp dot;
   MmaWaitOp wait;
   llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot, reads
@@ -162,6 +164,19 @@ bool Pairing::fitsRegisters() {
   return false;
 }
 
+/// How many iterations go together. At the end of each turn this warpgroup has no dot under way.
+int64_t Pairing::chooseTurns() {
+  mk::ThresholdsAttr thresholds = mk::getSm(loop).getThresholds();
+  // What is loaded for the next turn is in registers; tiles take many.
+  int64_t most = thresholds.getFewTurns() / std::max<int64_t>(loads.size(), 1);
+  if (!count || most < thresholds.getKnownTurns() || llvm::any_of(loads, llvm::IsaPred<mk::LoadOp>))
+    return thresholds.getPairedTurns();
+  for (int64_t number : {1, 2})
+    if (*count % number == 0 && *count / number <= most)
+      return std::max<int64_t>(*count / number, 2);
+  return thresholds.getKnownTurns();
+}
+
 /// Whether a dot starts from zero and is waited for, and ops of the same iteration take its result.
 static bool isWorkedOn(MmaOp dot) {
   unsigned result;
@@ -191,6 +206,9 @@ bool Pairing::analyse() {
   SmallVector<std::pair<Operation *, std::string>> late;
   loads =
       getEarlyLoads(loop, [&](Operation *load, StringRef why) { late.emplace_back(load, why); });
+  if (std::optional<APInt> trips = loop.getStaticTripCount())
+    count = trips->getSExtValue();
+  turns = chooseTurns();
   if (!fitsRegisters())
     return false;
   for (auto &[load, why] : late)
@@ -250,27 +268,28 @@ SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried,
   return next;
 }
 
-SmallVector<Value> Pairing::emitRound(Value number, SmallVector<Value> carried, ValueRange loaded) {
+SmallVector<Value> Pairing::emitTurn(int64_t length, Value number, SmallVector<Value> carried,
+                                     ValueRange loaded, bool isNext) {
   SmallVector<Value> numbers, next;
-  for (int64_t i = 0; i != turns; ++i)
+  for (int64_t i = 0; i != length; ++i)
     numbers.push_back(after(number, i));
-  // The last turn loads its own once more, which exists.
-  Value turn = index(turns), following;
-  if (!loads.empty()) {
-    Value last = sub(upper, turn);
+  // The last turn loads the last iterations' once more, which exist.
+  Value following;
+  if (isNext && !loads.empty()) {
+    Value turn = index(turns), last = sub(upper, turn);
     following = min(after(number, turns), last);
   }
   InFlightDot started[] = {start(numbers[0]), start(numbers[1])};
-  for (int64_t i = 0; i != turns; ++i) {
+  for (int64_t i = 0; i != length; ++i) {
     carried = finish(numbers[i], carried, started[i % 2],
-                     loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
+                     loaded.slice(i * loads.size(), loads.size()), i + 1 == length ? 0 : 1);
     // All in front of the last start: where loads stand between the last two waits, ptxas moves
     // what is done with the first result behind the second wait, when no dot is under way any more.
-    int64_t loading = std::max<int64_t>(turns - 2, 1);
-    if (i < loading && !loads.empty())
+    int64_t loading = std::max<int64_t>(length - 2, 1);
+    if (i < loading && following)
       for (int64_t of = i * turns / loading, end = (i + 1) * turns / loading; of != end; ++of)
         llvm::append_range(next, loadEarly(b, loop, loads, after(following, of)));
-    if (i + 2 >= turns)
+    if (i + 2 >= length)
       continue;
     started[i % 2] = start(numbers[i + 2], carried);
     carried = started[i % 2].carried;
@@ -280,33 +299,47 @@ SmallVector<Value> Pairing::emitRound(Value number, SmallVector<Value> carried, 
 }
 
 void Pairing::transform() {
-  passed(dot, kPairDots) << "is under way while the result of the one before is used";
+  passed(dot, kPairDots) << remark::add(
+      "is under way while the result of the one before is used, but for one of {0} iterations",
+      turns);
+  // What is left of the turns is a shorter one behind them, where it is known how long, else (and
+  // if it is a single iteration) it stays a loop in front of them.
+  int64_t shorter = count && *count > turns ? *count % turns : 0;
+  if (shorter == 1)
+    shorter = 0;
   Value lower = loop.getLowerBound();
   upper = loop.getUpperBound();
-  Value none = index(0);
-  Value turn = index(turns);
-  Value count = max(sub(upper, lower), none);
-  Value left = arith::RemUIOp::create(b, loc, count, turn);
-  Value middle = add(lower, left);
+  Value turn = index(turns), middle = lower, end = upper;
+  if (shorter) {
+    end = sub(upper, index(shorter));
+  } else {
+    Value none = index(0), all = max(sub(upper, lower), none);
+    middle = add(lower, arith::RemUIOp::create(b, loc, all, turn));
+  }
   b.setInsertionPointAfter(loop);
   SmallVector<Value> inits(loop.getResults());
   if (!loads.empty()) {
-    Value hasTurns = less(middle, upper);
+    Value hasTurns = less(middle, end);
     SmallVector<Value> first;
     for (int64_t i = 0; i != turns; ++i)
       first.push_back(after(middle, i));
     llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }
-  auto rounds = scf::ForOp::create(b, loc, middle, upper, turn, inits);
-  b.setInsertionPointToStart(rounds.getBody());
-  ValueRange args = rounds.getRegionIterArgs();
+  auto rounds = scf::ForOp::create(b, loc, middle, end, turn, inits);
   size_t results = loop.getNumResults();
-  scf::YieldOp::create(b, loc,
-                       emitRound(rounds.getInductionVar(),
-                               llvm::to_vector_of<Value>(args.take_front(results)),
-                               args.drop_front(results)));
-  for (auto [whole, part] : llvm::zip(rounds.getResults(), loop.getResults()))
-    part.replaceAllUsesExcept(whole, rounds);
+  auto emit = [&](int64_t length, Value number, ValueRange from, bool isNext) {
+    return emitTurn(length, number, llvm::to_vector_of<Value>(from.take_front(results)),
+                    from.take_back(length * loads.size()), isNext);
+  };
+  b.setInsertionPointToStart(rounds.getBody());
+  scf::YieldOp::create(
+      b, loc, emit(turns, rounds.getInductionVar(), rounds.getRegionIterArgs(), /*isNext=*/true));
+  SmallVector<Value> sums(rounds.getResults().take_front(results));
+  b.setInsertionPointAfter(rounds);
+  if (shorter)
+    sums = emit(shorter, end, rounds.getResults(), /*isNext=*/false);
+  for (auto [sum, part] : llvm::zip(sums, loop.getResults()))
+    part.replaceAllUsesExcept(sum, rounds);
   loop.setUpperBound(middle);
 }
 

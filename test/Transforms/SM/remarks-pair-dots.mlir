@@ -23,7 +23,7 @@ mk.kernel @paired on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in
         %ka = mk_sm.wait %ks : !ring -> !slot
         %K = mk_sm.tile %ka[0] : !slot -> !staged
         mk_sm.mma_fence none
-        // expected-remark @+1 {{mk-sm-pair-dots: passed: is under way while the result of the one before is used}}
+        // expected-remark @+1 {{mk-sm-pair-dots: passed: is under way while the result of the one before is used, but for one of 4 iterations}}
         %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
         %p = mk_sm.mma_wait 0, %p0 : !f
         mk_sm.release %ks : !ring
@@ -372,7 +372,7 @@ mk.kernel @loads on @mesh dims(uniform M) (in %n : memref<?xf32> [M], inout %y :
         %ka = mk_sm.wait %ks : !ring -> !slot
         %K = mk_sm.tile %ka[0] : !slot -> !staged
         mk_sm.mma_fence none
-        // expected-remark @+1 {{mk-sm-pair-dots: passed: is under way while the result of the one before is used}}
+        // expected-remark @+1 {{mk-sm-pair-dots: passed: is under way while the result of the one before is used, but for one of 4 iterations}}
         %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
         %p = mk_sm.mma_wait 0, %p0 : !f
         mk_sm.release %ks : !ring
