@@ -9,7 +9,7 @@
 // Parameters: TM, TN, TK, the extents of a tile: one of TM and TN is a multiple of 64, and where that is TN alone, as for a
 // few tokens, the product is computed transposed; TN divides 128 or is 192, TK divides 128; CLUSTER_M,
 // CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
-// them and can fetch together what they share (not by tickets; one of the two is 1);
+// them and can fetch together what they share (not by tickets; 8 tiles at most);
 // RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or
 // 2 stream_k, which splits the last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together,
 // each a part of K (with SCHEDULE 0; TN, or TM where
@@ -37,7 +37,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 128 in [64, 128, 192]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
-  %cn = mk.param "CLUSTER_N" = 1
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   mk.param "TAIL" = 1
