@@ -167,14 +167,19 @@ bool Pairing::fitsRegisters() {
 /// How many iterations go together. At the end of each turn this warpgroup has no dot under way.
 int64_t Pairing::chooseTurns() {
   mk::ThresholdsAttr thresholds = mk::getSm(loop).getThresholds();
-  // What is loaded for the next turn is in registers; tiles take many.
-  int64_t most = thresholds.getFewTurns() / std::max<int64_t>(loads.size(), 1);
-  if (!count || most < thresholds.getKnownTurns() || llvm::any_of(loads, llvm::IsaPred<mk::LoadOp>))
-    return thresholds.getPairedTurns();
+  int64_t paired = thresholds.getPairedTurns(), known = thresholds.getKnownTurns(),
+          most = thresholds.getFewTurns(), read = 0;
+  for (ReadOp op : reads)
+    read += countRegisters(op.getFragment().getType());
+  // What is loaded for the next turn is in registers, as is what is read; tiles take many.
+  if (!loads.empty())
+    most = (read > paired ? known : most) / static_cast<int64_t>(loads.size());
+  if (!count || most < known || llvm::any_of(loads, llvm::IsaPred<mk::LoadOp>))
+    return paired;
   for (int64_t number : {1, 2})
     if (*count % number == 0 && *count / number <= most)
       return std::max<int64_t>(*count / number, 2);
-  return thresholds.getKnownTurns();
+  return known;
 }
 
 /// Whether a dot starts from zero and is waited for, and ops of the same iteration take its result.
