@@ -120,8 +120,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     A ring needs `busy_slots` slots to hide a copy's time: neither stores nor a second slot of rings
     that outer loops fill take room that these need.
     Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
-    code of their own. Where it is known how many there are, `known_turns` are, or all or half of them,
-    up to `few_turns`. Of an item that CTAs share (stream-K), there are up to `item_parts` parts if
+    code of their own. Where it is known how many there are, `known_turns` are, or all or half of
+    them, up to `few_turns`. Of an item that CTAs share (stream-K), there are up to `item_parts` parts if
     one CTA adds them up, up to `sliced_parts` if each adds up a slice of all: one of up to
     `item_slices`, a power of two, of `slice_rows` rows at least. Parts of up to
     `parts_ahead` bytes, and `parts_together` of them, are loaded together, so that one is under way
@@ -147,7 +147,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
                    put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
-                   busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, parts_ahead = 65536, item_parts = 8,
+                   busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16,
+                   parts_ahead = 65536, item_parts = 8,
                    sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
                    loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
                    exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
@@ -159,8 +160,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
                         "int64_t":$put_slots, "int64_t":$put_slot, "int64_t":$unrolled_parts,
                         "int64_t":$cheap_ops, "int64_t":$spilled_elements,
-                        "int64_t":$busy_slots, "int64_t":$paired_turns, "int64_t":$known_turns, "int64_t":$few_turns,
-                        "int64_t":$parts_ahead,
+                        "int64_t":$busy_slots, "int64_t":$paired_turns,
+                        "int64_t":$known_turns, "int64_t":$few_turns, "int64_t":$parts_ahead,
                         "int64_t":$item_parts, "int64_t":$sliced_parts,
                         "int64_t":$guarded_elements, "int64_t":$reduce_chains,
                         "int64_t":$loaded_elements, "int64_t":$grouped_elements,

@@ -196,16 +196,25 @@ TEST(Fastest, RanksAgree) {
   EXPECT_EQ(prepared, 6 * 4);
 }
 
-TEST(Fastest, RanksThatDisagreeAreNamed) {
-  Package package = candidates();
+/// Runs `body` on each of two ranks, with the kernel and with options that keep nothing on disk.
+static void onTwoRanks(const Package &package,
+                       const std::function<void(uint32_t, Kernel &, MeasureOptions)> &body) {
   Ranks ranks(1, 2);
   ranks.each([&](uint32_t r) {
     auto kernel = Kernel::load(*ranks.contexts[r], package);
     ASSERT_OK(kernel);
     MeasureOptions options;
     options.cache = DiskCache("");
+    body(r, **kernel, options);
+  });
+  ranks.close();
+}
+
+TEST(Fastest, RanksThatDisagreeAreNamed) {
+  Package package = candidates();
+  onTwoRanks(package, [&](uint32_t r, Kernel &kernel, MeasureOptions options) {
     EXPECT_ERROR(
-        (*kernel)->findFastest(std::vector<DimValue>{{"M", {8 + r}}, {"N", {4}}}, options).status(),
+        kernel.findFastest(std::vector<DimValue>{{"M", {8 + r}}, {"N", {4}}}, options).status(),
         InvalidArgument,
         "ranks disagree: dimension 'M' is 8 on rank 0 and 9 on rank 1: measure the "
         "same package and dimensions on every rank");
@@ -219,15 +228,10 @@ TEST(Fastest, RanksWithAndWithoutCandidatesDisagreeAtOnce) {
   auto package = c.parse();
   ASSERT_OK(package);
   auto begin = std::chrono::steady_clock::now();
-  Ranks ranks(1, 2);
-  ranks.each([&](uint32_t r) {
-    auto kernel = Kernel::load(*ranks.contexts[r], *package);
-    ASSERT_OK(kernel);
-    MeasureOptions options;
-    options.cache = DiskCache("");
+  onTwoRanks(*package, [&](uint32_t r, Kernel &kernel, MeasureOptions options) {
     // The test's mk_select takes version 0, which has two candidates, up to 16, and 2 above 64.
     std::vector<DimValue> dims = {{"M", {r ? 100 : 8}}, {"N", {4}}};
-    EXPECT_ERROR((*kernel)->bindFastest(dims, options).status(), InvalidArgument,
+    EXPECT_ERROR(kernel.bindFastest(dims, options).status(), InvalidArgument,
                  "ranks disagree: dimension 'M' is 8 on rank 0 and 100 on rank 1");
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
@@ -235,26 +239,20 @@ TEST(Fastest, RanksWithAndWithoutCandidatesDisagreeAtOnce) {
 
 TEST(Fastest, WhatFailsOnOneRankFailsOnAll) {
   Package package = candidates();
-  Ranks ranks(1, 2);
-  ranks.each([&](uint32_t r) {
-    auto kernel = Kernel::load(*ranks.contexts[r], package);
-    ASSERT_OK(kernel);
-    MeasureOptions options;
-    options.cache = DiskCache("");
+  onTwoRanks(package, [&](uint32_t r, Kernel &kernel, MeasureOptions options) {
     options.prepare = [&](BoundKernel &bound) {
       return r && bound.version() == 2 ? error(StatusCode::NotFound, "no weights") : Status::ok();
     };
     std::vector<DimValue> dims = {{"M", {8}}, {"N", {4}}};
     auto begin = std::chrono::steady_clock::now();
-    EXPECT_ERROR((*kernel)->findFastest(dims, options).status(), NotFound,
+    EXPECT_ERROR(kernel.findFastest(dims, options).status(), NotFound,
                  r ? "measuring candidate 3 of 3: no weights"
                    : "measuring candidate 3 of 3: rank 1: no weights");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     // Nobody has waited for a launch, and the job goes on.
     options.prepare = nullptr;
-    EXPECT_OK((*kernel)->findFastest(dims, options));
+    EXPECT_OK(kernel.findFastest(dims, options));
   });
-  ranks.close();
 }
 
 TEST(Fastest, WhatPrepareSaysComesBack) {

@@ -10,7 +10,8 @@
 //     p = mma_wait 1 p; release; acc = f(p, acc)
 //     q = mma_wait 0 q; release; acc = f(q, acc)
 // None is under way from one turn to the next: ptxas would wait for each (C7514). Where it is known
-// how many iterations there are, turns are longer, and the last one is as long as what is left.
+// how many iterations there are, turns are longer, and the last one is as long as what is left
+// (a single iteration is done before).
 // What f loads from places known before goes with the mma, and so does what it reads from the slot.
 //
 //===----------------------------------------------------------------------===//
@@ -171,7 +172,8 @@ int64_t Pairing::chooseTurns() {
           most = thresholds.getFewTurns(), read = 0;
   for (ReadOp op : reads)
     read += countRegisters(op.getFragment().getType());
-  // What is loaded for the next turn is in registers, as is what is read; tiles take many.
+  // What is loaded for the next turn is in registers; tiles take many. So is what is read, which
+  // leaves none for more if it takes more than the scalars of a turn of `paired`.
   if (!loads.empty())
     most = (read > paired ? known : most) / static_cast<int64_t>(loads.size());
   if (!count || most < known || llvm::any_of(loads, llvm::IsaPred<mk::LoadOp>))
@@ -309,9 +311,7 @@ void Pairing::transform() {
       turns);
   // What is left of the turns is a shorter one behind them, where it is known how long, else (and
   // if it is a single iteration) it stays a loop in front of them.
-  int64_t shorter = count && *count > turns ? *count % turns : 0;
-  if (shorter == 1)
-    shorter = 0;
+  int64_t left = count && *count > turns ? *count % turns : 0, shorter = left == 1 ? 0 : left;
   Value lower = loop.getLowerBound();
   upper = loop.getUpperBound();
   Value turn = index(turns), middle = lower, end = upper;
