@@ -40,20 +40,21 @@ def MkSM_MaterializeOp : MkSM_Op<"materialize", [Pure, SameOperandsAndResultType
   let assemblyFormat = "$source attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
-def MkSM_RescaleOp : MkSM_Op<"rescale", [Pure, AllTypesMatch<["source", "result"]>]> {
+def MkSM_RescaleOp : MkSM_EffectOp<"rescale", [AllTypesMatch<["source", "result"]>]> {
   let summary = "scales rows or columns of an accumulator by factors that are mostly one";
   let description = [{
     Multiplies each element by that of `factors`, a slice without dimension `axis`: the product with `mk.broadcast` of them. A
-    warp whose factors are all one goes past the products.
+    warp whose factors are all one goes past the products. With `in_flight` the source is the result of matrix ops in flight: a
+    warp looks at its factors first, and then waits for all of them (`mk_sm.mma_wait 0`).
 
     ```mlir
     %n = mk_sm.rescale %x by %f along 1
         : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>
     ```
   }];
-  let arguments = (ins MkSM_Fragment:$source, MkSM_Fragment:$factors, I64Attr:$axis);
+  let arguments = (ins MkSM_Fragment:$source, MkSM_Fragment:$factors, I64Attr:$axis, UnitAttr:$in_flight);
   let results = (outs MkSM_Fragment:$result);
-  let assemblyFormat = "$source `by` $factors `along` $axis attr-dict `:` type($source) `,` type($factors)";
+  let assemblyFormat = "(`in_flight` $in_flight^)? $source `by` $factors `along` $axis attr-dict `:` type($source) `,` type($factors)";
   let hasVerifier = 1;
 }
 

@@ -63,8 +63,8 @@ static RankedTensorType getOperandTile(Type type) {
   return cast<RankedTensorType>(type);
 }
 
-/// A use of an accumulator in flight by another op than mma (as its accumulator) and mma_wait;
-/// null if there is none. Follows what loops and branches carry.
+/// A use of an accumulator in flight by another op than mma (as its accumulator), mma_wait and
+/// rescale in_flight; null if there is none. Follows what loops and branches carry.
 static Operation *findUseInFlight(Value result) {
   llvm::SetVector<Value> inFlight;
   inFlight.insert(result);
@@ -75,6 +75,9 @@ static Operation *findUseInFlight(Value result) {
       if (auto dot = dyn_cast<MmaOp>(user); dot && &use == &dot.getAccMutable())
         continue;
       if (isa<MmaWaitOp>(user))
+        continue;
+      if (auto rescale = dyn_cast<RescaleOp>(user);
+          rescale && rescale.getInFlight() && &use == &rescale.getSourceMutable())
         continue;
       if (auto loop = dyn_cast<scf::ForOp>(user)) {
         inFlight.insert(loop.getTiedLoopRegionIterArg(&use));

@@ -132,16 +132,18 @@ def MkThread_ScaleElementsOp : MkThread_CompositeOp<"scale_elements", [AttrSized
                                                                    AllTypesMatch<["elements", "results"]>]> {
   let summary = "multiplies accumulators by factors of rows or columns, which are mostly one";
   let description = [{
-    A warp all of whose factors are one goes past the products.
+    A warp all of whose factors are one goes past the products. With `in_flight` the elements are results of matrix ops in
+    flight, which a warp waits for when it has looked at its factors.
 
     ```mlir
     %s:4 = mk_thread.scale_elements %x0, %x1, %x2, %x3 of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>
         by %x, %y along 1 : f32, f32, f32, f32
     ```
   }];
-  let arguments = (ins Variadic<F32>:$elements, MkThread_Tile:$tile, Variadic<F32>:$factors, I64Attr:$axis);
+  let arguments = (ins Variadic<F32>:$elements, MkThread_Tile:$tile, Variadic<F32>:$factors, I64Attr:$axis,
+                       UnitAttr:$in_flight);
   let results = (outs Variadic<F32>:$results);
-  let assemblyFormat = "$elements `of` $tile `by` $factors `along` $axis attr-dict `:` type($elements)";
+  let assemblyFormat = "(`in_flight` $in_flight^)? $elements `of` $tile `by` $factors `along` $axis attr-dict `:` type($elements)";
   let hasVerifier = 1;
 }
 

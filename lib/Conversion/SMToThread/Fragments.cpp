@@ -20,7 +20,8 @@ static void lowerMask(MaskOp op, PartitionBuilder &p) {
 static void lowerRescale(RescaleOp op, PartitionBuilder &p) {
   SmallVector<Value> factors = p.elements(op.getFactors()), source = p.elements(op.getSource());
   p.set(op, mk_thread::ScaleElementsOp::create(p, TypeRange(ValueRange(source)), source,
-                                               op.getSource().getType(), factors, op.getAxis())
+                                               op.getSource().getType(), factors, op.getAxis(),
+                                               op.getInFlight())
                 .getResults());
 }
 

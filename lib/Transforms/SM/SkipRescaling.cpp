@@ -4,6 +4,8 @@
 // turns is seldom: the factors of nearly all rows are one then. (FlashAttention-4 calls it
 // conditional rescaling.) Nothing is approximated: x * 1 is x.
 //
+// Where such a sum is the result of dots in flight, warps wait for these as late as there.
+//
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
@@ -26,6 +28,37 @@ static mk::BroadcastOp getFactors(arith::MulFOp op) {
                         SliceAttr::get(op.getContext(), broadcast.getDims()[0], type.getEncoding()))
         return broadcast;
   return {};
+}
+
+/// The wait for matrix ops whose only result `rescale` scales, where the work in between can be
+/// done while they run; null if there is none. Warpgroups that take turns fill the tensor cores
+/// while the other one works, and wait early: the order in which they come is kept so.
+static MmaWaitOp getWaitBefore(RescaleOp rescale) {
+  auto wait = rescale.getSource().getDefiningOp<MmaWaitOp>();
+  if (!wait || wait.getPending() != 0 || wait->getBlock() != rescale->getBlock() ||
+      wait.getFragments().size() != 1 || !wait.getResult(0).hasOneUse() ||
+      !rescale->getBlock()->getOps<TurnWaitOp>().empty())
+    return {};
+  for (Operation *op = wait->getNextNode(); op != rescale; op = op->getNextNode())
+    if (!isa<ReleaseOp>(op) && !isPure(op))
+      return {};
+  return wait;
+}
+
+/// Slots that are given back in front of `rescale` were those of its matrix ops.
+static void waitLate(RescaleOp rescale, MmaWaitOp wait) {
+  Operation *last = rescale;
+  for (Operation *op = wait->getNextNode(), *next; op != rescale; op = next) {
+    next = op->getNextNode();
+    if (isa<ReleaseOp>(op)) {
+      op->moveAfter(last);
+      last = op;
+    }
+  }
+  passed(rescale, kSkipRescaling) << "waits for its dots behind the work on others";
+  rescale.getSourceMutable().assign(wait.getFragments()[0]);
+  rescale.setInFlight(true);
+  wait.erase();
 }
 
 void mk_sm::skipRescaling(arith::MulFOp op) {
@@ -54,9 +87,11 @@ void mk_sm::skipRescaling(arith::MulFOp op) {
   OpBuilder b(op);
   Value tile = op.getLhs() == factors.getResult() ? op.getRhs() : op.getLhs();
   auto rescale = RescaleOp::create(b, op.getLoc(), op.getType(), tile, factors.getSource(),
-                                   factors.getDims()[0]);
+                                   factors.getDims()[0], /*in_flight=*/false);
   op.replaceAllUsesWith(rescale.getResult());
   op.erase();
   if (factors->use_empty())
     factors.erase();
+  if (MmaWaitOp wait = getWaitBefore(rescale))
+    waitLate(rescale, wait);
 }

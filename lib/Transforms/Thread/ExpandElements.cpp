@@ -116,13 +116,21 @@ static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
   Value any = NVVM::VoteSyncOp::create(e, e.i1, e.c32(-1), isScaled, NVVM::VoteSyncKind::any);
   SmallVector<unsigned> map = getSliceElements(op.getTile(), op.getAxis());
   auto contract = arith::FastMathFlagsAttr::get(e.getContext(), arith::FastMathFlags::contract);
+  // Matrix ops in flight are waited for on both ways, behind the branch: ptxas moves a wait that
+  // stands in front of it up to where the last of them is started.
+  auto complete = [&] {
+    SmallVector<Value> elements(op.getElements());
+    if (op.getInFlight())
+      elements = WgmmaWaitOp::create(e, TypeRange(ValueRange(elements)), 0, elements).getResults();
+    return elements;
+  };
   auto multiply = [&] {
     SmallVector<Value> products;
-    for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
+    for (auto [x, i] : llvm::zip_equal(complete(), map))
       products.push_back(arith::MulFOp::create(e, x, op.getFactors()[i], contract));
     return products;
   };
-  return choose(e, any, multiply, [&] { return SmallVector<Value>(op.getElements()); });
+  return choose(e, any, multiply, complete);
 }
 
 void mk_thread::expandElements(ModuleOp module) {

@@ -32,6 +32,27 @@ mk.kernel @fragments on @mesh (in %a : memref<64x64xf32> [64, 64], in %f : memre
   }
 }
 
+// Of the result of a matrix op in flight, which the warp waits for.
+// CHECK-LABEL: mk.kernel @rescale_in_flight
+mk.kernel @rescale_in_flight on @mesh (in %f : memref<64xf32> [64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %slot = mk_sm.wait %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x64xbf16>> -> !mk_sm.staged<tensor<64x64xbf16>>
+      %rows = mk.load %f[%c0] : memref<64xf32> -> tensor<64xf32, #row>
+      // CHECK: %[[DOT:.*]] = mk_sm.mma %
+      %d = mk_sm.mma %x, %x, %zero : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<64x64xbf16>>, tensor<64x64xf32, #acc>
+      // CHECK: mk_sm.rescale in_flight %[[DOT]] by %{{.*}} along 1 : tensor<64x64xf32
+      %r = mk_sm.rescale in_flight %d by %rows along 1 : tensor<64x64xf32, #acc>, tensor<64xf32, #row>
+      mk_sm.release %ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+      mk.store %r, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+    }
+  }
+}
+
 // CHECK-LABEL: mk.kernel @agreed
 mk.kernel @agreed on @mesh (scratch %list : memref<1xi32> [1]) {
   %c0 = arith.constant 0 : index

@@ -587,6 +587,8 @@ mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
       where affine_set<(r, c)[s] : (r - c + s >= 0)>[%g] else %x : f32 thread(%w) : f32, f32
   // CHECK: mk_thread.scale_elements %[[X]], %[[X]], %[[X]], %[[X]] of tensor<64x8xf32, #{{.*}}> by %[[X]], %[[X]] along 1 : f32, f32, f32, f32
   %f:4 = mk_thread.scale_elements %x, %x, %x, %x of tensor<64x8xf32, #acc> by %x, %x along 1 : f32, f32, f32, f32
+  // CHECK: mk_thread.scale_elements in_flight %[[X]], %[[X]], %[[X]], %[[X]] of
+  %fw:4 = mk_thread.scale_elements in_flight %x, %x, %x, %x of tensor<64x8xf32, #acc> by %x, %x along 1 : f32, f32, f32, f32
   // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) pad(%[[X]] : f32) together(%[[YES]]) thread(%[[W]]) : f32, f32
   %h:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32

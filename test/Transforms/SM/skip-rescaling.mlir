@@ -50,3 +50,84 @@ mk.kernel @rescaling on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// Dots whose sum is scaled are waited for there, behind work on others.
+
+!tile = tensor<64x64xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile>
+
+// CHECK-LABEL: mk.kernel @late
+mk.kernel @late on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?xf32> [M], out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %start = arith.constant dense<2.0> : tensor<64x64xf32, #acc>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %f = mk.load %a[%c0] : memref<?xf32> -> tensor<64xf32, #row>
+      // CHECK: scf.for
+      // CHECK: %[[DOT:.*]] = mk_sm.mma %
+      // CHECK-NOT: mk_sm.mma_wait
+      // CHECK: %[[E:.*]] = math.exp2
+      // CHECK-NOT: mk_sm.release
+      // CHECK: %[[S:.*]] = mk_sm.rescale in_flight %[[DOT]] by %[[E]] along 1
+      // CHECK-NEXT: mk_sm.release
+      // CHECK-NEXT: scf.yield %[[S]]
+      %x = scf.for %i = %c0 to %N step %c1 iter_args(%t = %start) -> (tensor<64x64xf32, #acc>) {
+        %slot = mk_sm.wait %ring : !ring -> !mk_sm.slot<!tile>
+        %y = mk_sm.tile %slot[0] : !mk_sm.slot<!tile> -> !staged
+        %u = mk_sm.mma_fence %t : tensor<64x64xf32, #acc>
+        %d = mk_sm.mma %y, %y, %u : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ring : !ring
+        %e = math.exp2 %f : tensor<64xf32, #row>
+        %b = mk.broadcast %e dims [1] : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
+        // expected-remark @+2 {{mk-sm-skip-rescaling: passed: is left out by warps whose factors are one}}
+        // expected-remark @+1 {{mk-sm-skip-rescaling: passed: waits for its dots behind the work on others}}
+        %next = arith.mulf %w, %b : tensor<64x64xf32, #acc>
+        scf.yield %next : tensor<64x64xf32, #acc>
+      }
+      mk.store %x, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+    }
+  }
+}
+
+// Not where warpgroups take turns.
+// CHECK-LABEL: mk.kernel @early
+mk.kernel @early on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?xf32> [M], out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %start = arith.constant dense<2.0> : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    %rows = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+    mk_sm.partition consumer warps(8) registers(168) {
+      %f = mk.load %a[%c0] : memref<?xf32> -> tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
+      %b = mk.broadcast %f dims [1] : tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>> -> tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+      %lhs = mk_sm.wait %rows : !mk_sm.ring<2, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+      %z = mk_sm.tile %lhs[0] : !mk_sm.slot<tensor<128x64xbf16>> -> !mk_sm.staged<tensor<128x64xbf16>>
+      // CHECK: mk_sm.turn_wait
+      // CHECK: mk_sm.turn_pass
+      // CHECK: mk_sm.mma_wait 0
+      // CHECK: mk_sm.rescale %
+      %x = scf.for %i = %c0 to %N step %c1 iter_args(%t = %start) -> (tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>) {
+        %slot = mk_sm.wait %ring : !ring -> !mk_sm.slot<!tile>
+        %y = mk_sm.tile %slot[0] : !mk_sm.slot<!tile> -> !staged
+        mk_sm.turn_wait
+        %u = mk_sm.mma_fence %t : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+        %d = mk_sm.mma %z, %y, %u : !mk_sm.staged<tensor<128x64xbf16>>, !staged, tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+        mk_sm.turn_pass
+        %w = mk_sm.mma_wait 0, %d : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+        mk_sm.release %ring : !ring
+        // expected-remark @+1 {{mk-sm-skip-rescaling: passed: is left out by warps whose factors are one}}
+        %next = arith.mulf %w, %b : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+        scf.yield %next : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+      }
+      mk_sm.release %rows : !mk_sm.ring<2, tensor<128x64xbf16>>
+      mk.store %x, %c[%c0, %c0] : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>, memref<?x?xf32>
+    }
+  }
+}

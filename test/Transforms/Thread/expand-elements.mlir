@@ -27,5 +27,15 @@ mk_thread.kernel @elements threads(384) cluster(1) params(512) shared(4096)
   // CHECK: else
   // CHECK-NOT: arith.mulf
   %b:4 = mk_thread.scale_elements %a#0, %a#1, %a#2, %a#3 of tensor<64x8xf32, #acc> by %x, %x along 1 : f32, f32, f32, f32
+  // What is in flight is waited for on both ways, behind the branch.
+  // CHECK: nvvm.vote.sync any
+  // CHECK: scf.if
+  // CHECK: %[[W:.*]]:4 = mk_thread.wgmma_wait 0
+  // CHECK-NEXT: arith.mulf %[[W]]#0
+  // CHECK: else
+  // CHECK: %[[V:.*]]:4 = mk_thread.wgmma_wait 0
+  // CHECK-NEXT: scf.yield %[[V]]#0, %[[V]]#1, %[[V]]#2, %[[V]]#3
+  %d:4 = mk_thread.scale_elements in_flight %a#0, %a#1, %a#2, %a#3 of tensor<64x8xf32, #acc> by %x, %x along 1 : f32, f32, f32, f32
+  mk_thread.pin %d#0, %d#1, %d#2, %d#3 : f32, f32, f32, f32
   mk_thread.pin %b#0, %b#1, %b#2, %b#3 : f32, f32, f32, f32
 }

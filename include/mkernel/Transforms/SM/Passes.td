@@ -238,7 +238,9 @@ def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
   let description = [{
     A loop that follows a running maximum multiplies the rows of what it carries by factors that are one
     unless the maximum grew. Such products become `mk_sm.rescale` if a thread has `guarded_elements` of
-    the target or more: a warp whose factors are all one goes past them.
+    the target or more: a warp whose factors are all one goes past them. If the sum is the result of dots in
+    flight, they are waited for there (`in_flight`), so that what stands in between, as the exponentials of other scores, is
+    computed while they run; but not in loops in which warpgroups take turns.
   }];
 }
 
