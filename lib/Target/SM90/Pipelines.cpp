@@ -56,6 +56,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createPairDotsPass());
   pm.addPass(mk_sm::createDeferWaitsPass());
   pm.addPass(mk_sm::createAdvanceLoadsPass());
+  pm.addPass(mk_sm::createAdvanceWaitsPass());
   pm.addPass(mk_sm::createAlternateItemsPass());
   pm.addPass(mk_sm::createPostStoresPass());
   cleanUp(pm);

@@ -18,6 +18,7 @@ struct KernelResources;
 namespace mlir::mk_sm {
 
 void advanceLoads(ModuleOp module);
+void advanceWaits(ModuleOp module);
 LogicalResult alternateItems(PartitionOp partition);
 void assignStages(PartitionOp partition);
 LogicalResult assignWarps(mk::KernelOp kernel);

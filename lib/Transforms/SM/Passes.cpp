@@ -7,6 +7,7 @@
 
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_ADVANCELOADSPASS
+#define GEN_PASS_DEF_ADVANCEWAITSPASS
 #define GEN_PASS_DEF_ALTERNATEITEMSPASS
 #define GEN_PASS_DEF_ASSIGNSTAGESPASS
 #define GEN_PASS_DEF_ASSIGNWARPSPASS
@@ -36,6 +37,7 @@ namespace mlir::mk_sm {
 
 namespace mlir::mk {
 template struct FunctionPass<mk_sm::impl::AdvanceLoadsPassBase, mk_sm::advanceLoads>;
+template struct FunctionPass<mk_sm::impl::AdvanceWaitsPassBase, mk_sm::advanceWaits>;
 template struct FunctionPass<mk_sm::impl::AlternateItemsPassBase, mk_sm::alternateItems>;
 template struct FunctionPass<mk_sm::impl::AssignStagesPassBase, mk_sm::assignStages>;
 template struct FunctionPass<mk_sm::impl::AssignWarpsPassBase, mk_sm::assignWarps>;

@@ -152,6 +152,15 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
   }];
 }
 
+def AdvanceWaitsPass : SMPass<"mk-sm-advance-waits"> {
+  let summary = "Has an iteration wait for the slots of the next one";
+  let description = [{
+    In a loop of one dot whose result is worked on at once: while it runs, its warps wait for the slots of the next iteration and
+    find out where their tiles lie, so that the next dot starts as soon as that work is done. The last iteration
+    stands behind the loop.
+  }];
+}
+
 def AlternateItemsPass : SMPass<"mk-sm-alternate-items"> {
   let summary = "Has the teams of a consumer take its items in turn";
   let description = [{

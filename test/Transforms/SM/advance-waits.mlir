@@ -1,0 +1,173 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-advance-waits --remarks=advance-waits -verify-diagnostics | FileCheck %s
+
+// While the only dot of an iteration runs, its warps wait for the slots of the next one.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile, !tile>
+!slot = !mk_sm.slot<!tile, !tile>
+// CHECK-LABEL: mk.kernel @worked_on
+mk.kernel @worked_on on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    // CHECK: %[[RING:.*]] = mk_sm.create_ring
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      // CHECK: %[[ZERO:.*]] = arith.constant dense<0.0
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // CHECK: %[[SOME:.*]] = arith.cmpi slt, %c0, %[[M:.*]] : index
+      // CHECK: %[[R:.*]] = scf.if %[[SOME]]
+      // CHECK: %[[S:.*]] = mk_sm.wait %[[RING]]
+      // CHECK: %[[X0:.*]] = mk_sm.tile %[[S]][0]
+      // CHECK: %[[Y0:.*]] = mk_sm.tile %[[S]][1]
+      // CHECK: %[[LAST:.*]] = arith.subi %[[M]], %{{.*}} : index
+      // CHECK: %[[L:.*]]:3 = scf.for %{{.*}} = %c0 to %[[LAST]] step %c1 iter_args(%[[SUM:.*]] = %[[ZERO]], %[[X:.*]] = %[[X0]], %[[Y:.*]] = %[[Y0]])
+      // CHECK: %[[D:.*]] = mk_sm.mma %[[X]], %[[Y]]
+      // CHECK: %[[T:.*]] = mk_sm.wait %[[RING]]
+      // CHECK: %[[X1:.*]] = mk_sm.tile %[[T]][0]
+      // CHECK: %[[Y1:.*]] = mk_sm.tile %[[T]][1]
+      // CHECK: %[[W:.*]] = mk_sm.mma_wait 0, %[[D]]
+      // CHECK: mk_sm.release %[[RING]]
+      // CHECK: %[[E:.*]] = math.exp2 %[[W]]
+      // CHECK: %[[A:.*]] = arith.addf %[[SUM]], %[[E]]
+      // CHECK: scf.yield %[[A]], %[[X1]], %[[Y1]]
+      // The last iteration.
+      // CHECK: %[[D1:.*]] = mk_sm.mma %[[L]]#1, %[[L]]#2
+      // CHECK-NOT: mk_sm.wait
+      // CHECK: %[[W1:.*]] = mk_sm.mma_wait 0, %[[D1]]
+      // CHECK: mk_sm.release %[[RING]]
+      // CHECK: %[[E1:.*]] = math.exp2 %[[W1]]
+      // CHECK: %[[A1:.*]] = arith.addf %[[L]]#0, %[[E1]]
+      // CHECK: scf.yield %[[A1]]
+      // CHECK: else
+      // CHECK: scf.yield %[[ZERO]]
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %y = mk_sm.tile %s[1] : !slot -> !staged
+        mk_sm.mma_fence none
+        %d = mk_sm.mma %x, %y, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %e = math.exp2 %w : tensor<64x64xf32, #acc>
+        %n = arith.addf %o, %e : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      // CHECK: mk.store %[[R]]
+      mk.store %r, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+      // Products in flight over iterations have been seen to.
+      // CHECK: scf.for
+      // CHECK: mk_sm.mma_wait 1
+      %p = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %o transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        mk_sm.mma_wait 1
+        mk_sm.release %ks : !ring
+        scf.yield %d : tensor<64x64xf32, #acc>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.kernel @missed on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %some = arith.constant true
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      %a = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: waits for a slot behind the dot: only those in front of it are known when the dot before runs}}
+        %t = mk_sm.wait %vs : !ring -> !slot
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        mk_sm.release %vs : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      %b = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: waits for a slot whose tiles are found in an inner block}}
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        scf.if %some {
+          %y = mk_sm.tile %s[0] : !slot -> !staged
+        }
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      %e = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: ends the only dot of a loop whose slots are not given back behind it, one for each that is taken}}
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        scf.if %some {
+          mk_sm.release %ks : !ring
+        }
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      // expected-remark @+1 {{mk-sm-advance-waits: missed: waits for slots in a loop whose step is not 1: count iterations}}
+      %f = scf.for %j = %c0 to %M step %c2 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.kernel @teams on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) teams(2) {
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-remark @+1 {{mk-sm-advance-waits: missed: is run by teams, which hand their place in the rings over behind the last slot of an item}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+    }
+  }
+}
