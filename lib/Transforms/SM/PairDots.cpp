@@ -181,6 +181,10 @@ int64_t Pairing::chooseTurns() {
   for (int64_t number : {1, 2})
     if (*count % number == 0 && *count / number <= most)
       return std::max<int64_t>(*count / number, 2);
+  // The shorter turn behind the others is code of its own, which takes as long to compile.
+  for (int64_t turns = known; turns > paired; --turns)
+    if (turns + *count % turns <= thresholds.getFewTurns())
+      return turns;
   return known;
 }
 
