@@ -78,13 +78,20 @@ static bool isFilledInnermost(CreateRingOp ring) {
   return false;
 }
 
-/// The most slots that the consumer waits for in a block before it gives one back.
+/// Whether the next iteration uses tiles of the slot, so that each has one when it begins.
+static bool isCarried(Operation *wait) {
+  return llvm::any_of(wait->getUsers(), [&](Operation *tile) {
+    return llvm::is_contained(tile->getUsers(), wait->getBlock()->getTerminator());
+  });
+}
+
+/// The most slots that the consumer has in a block before it gives one back.
 static int64_t countHeld(CreateRingOp ring) {
   int64_t most = 1;
   for (Operation *user : ring->getUsers()) {
     if (!isa<mk_sm::WaitOp>(user))
       continue;
-    int64_t held = 0;
+    int64_t held = isCarried(user);
     for (Operation &op : *user->getBlock()) {
       if (!llvm::is_contained(op.getOperands(), ring.getResult()))
         continue;

@@ -34,6 +34,16 @@ static std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
+/// Whether the rings of the role may have slots that hide copies, and one more: the loop keeps one
+/// while it waits for the next.
+static bool hasRoom(scf::ForOp loop) {
+  mk::SmAttr sm = mk::getSm(loop);
+  int64_t bytes = 0;
+  for (auto ring : loop->getParentOfType<mk::RoleOp>().getBody().getOps<CreateRingOp>())
+    bytes += ring.getResult().getType().getSlotBytes(sm.getChunk());
+  return (sm.getThresholds().getBusySlots() + 1) * bytes <= sm.getShared();
+}
+
 /// What an iteration can wait for in front of it; none where no dot is waited for at once.
 static std::optional<Slots> analyse(scf::ForOp loop) {
   Block *body = loop.getBody();
@@ -70,6 +80,10 @@ static std::optional<Slots> analyse(scf::ForOp loop) {
                         "last slot of an item");
   if (getConstantIntValue(loop.getStep()) != 1)
     return giveUp(loop, "waits for slots in a loop whose step is not 1: count iterations");
+  if (!hasRoom(loop))
+    return giveUp(loop,
+                  "would keep a slot while it waits for the next one, and rings have too few: "
+                  "use smaller tiles");
   llvm::sort(found.tiles, [](TileOp a, TileOp b) { return a->isBeforeInBlock(b); });
   return found;
 }

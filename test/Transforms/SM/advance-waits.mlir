@@ -171,3 +171,32 @@ mk.kernel @teams on @mesh dims(uniform M) () {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 4>
+!tile = tensor<256x128xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.kernel @large on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(16) registers(112) {
+      %zero = arith.constant dense<0.0> : tensor<256x256xf32, #acc>
+      // expected-remark @+1 {{mk-sm-advance-waits: missed: would keep a slot while it waits for the next one, and rings have too few: use smaller tiles}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<256x256xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<256x256xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<256x256xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<256x256xf32, #acc>
+        scf.yield %n : tensor<256x256xf32, #acc>
+      }
+    }
+  }
+}
