@@ -56,13 +56,6 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   }
 }
 
-/// Whether it has the few iterations that another loop, in front of it or behind, leaves.
-static bool isRemainder(scf::ForOp loop) {
-  return llvm::any_of(loop->getUsers(), llvm::IsaPred<scf::ForOp>) ||
-         llvm::any_of(loop.getInitArgs(),
-                      [](Value init) { return init.getDefiningOp<scf::ForOp>() != nullptr; });
-}
-
 /// How many iterations ahead: a scalar takes one register more for each, and a cache line that is
 /// not there yet takes longer than the products of one iteration.
 static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads, bool counts) {

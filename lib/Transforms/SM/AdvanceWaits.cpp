@@ -34,12 +34,12 @@ static std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
-/// Whether the rings of the role may have slots that hide copies, and one more: the loop keeps one
-/// while it waits for the next.
+/// Whether rings of the scope have room for slots that hide copies, and one more: the loop keeps
+/// one while it waits for the next.
 static bool hasRoom(scf::ForOp loop) {
   mk::SmAttr sm = mk::getSm(loop);
   int64_t bytes = 0;
-  for (auto ring : loop->getParentOfType<mk::RoleOp>().getBody().getOps<CreateRingOp>())
+  for (auto ring : loop->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>())
     bytes += ring.getResult().getType().getSlotBytes(sm.getChunk());
   return (sm.getThresholds().getBusySlots() + 1) * bytes <= sm.getShared();
 }
@@ -50,31 +50,38 @@ static std::optional<Slots> analyse(scf::ForOp loop) {
   auto dots = body->getOps<MmaOp>();
   unsigned result;
   Slots found;
-  if (!llvm::hasSingleElement(dots) ||
+  if (!llvm::hasSingleElement(dots) || isRemainder(loop) ||
       !(found.end = getFullWait((*dots.begin()).getResult(), result)))
     return std::nullopt;
-  llvm::SmallDenseSet<Value> rings, released;
-  for (auto wait : body->getOps<mk_sm::WaitOp>()) {
+  llvm::SmallDenseSet<Value> taken, given;
+  for (Operation &op : body->without_terminator()) {
+    if (op.getNumRegions())
+      return giveUp(&op, "is control flow in a loop of dots: compute both ways and select");
+    if (!onlyReads(&op))
+      return giveUp(&op,
+                    "acts on what others see, or waits for them, between dots, whose slots may "
+                    "be filled behind that only: do it behind the loop");
+    if (auto release = dyn_cast<ReleaseOp>(op); release && found.end->isBeforeInBlock(&op))
+      given.insert(release.getRing());
+    auto wait = dyn_cast<mk_sm::WaitOp>(op);
+    if (!wait)
+      continue;
     if (!wait->isBeforeInBlock(*dots.begin()))
       return giveUp(wait, "waits for a slot behind the dot: only those in front of it are known "
                           "when the dot before runs");
-    if (!llvm::all_of(wait->getUsers(), [&](Operation *user) {
-          return isa<TileOp>(user) && user->getBlock() == body;
-        }))
-      return giveUp(wait, "waits for a slot whose tiles are found in an inner block");
+    auto ring = cast<RingType>(wait.getRing().getType());
+    if (!taken.insert(wait.getRing()).second || (ring.hasDepth() && ring.getDepth() < 2))
+      return giveUp(wait, "takes a slot of a ring that has no other one for the next iteration: "
+                          "take one for each, of at least two");
     found.waits.push_back(wait);
-    rings.insert(wait.getRing());
     for (Operation *user : wait->getUsers())
       found.tiles.push_back(cast<TileOp>(user));
   }
   if (found.waits.empty())
     return std::nullopt;
-  for (auto release : body->getOps<ReleaseOp>())
-    if (found.end->isBeforeInBlock(release))
-      released.insert(release.getRing());
-  if (released != rings)
-    return giveUp(found.end, "ends the only dot of a loop whose slots are not given back behind "
-                             "it, one for each that is taken");
+  if (given != taken)
+    return giveUp(found.end,
+                  "ends the only dot of a loop whose slots are not given back behind it");
   if (loop->getParentOfType<PartitionOp>().getTeams() != 1)
     return giveUp(loop, "is run by teams, which hand their place in the rings over behind the "
                         "last slot of an item");

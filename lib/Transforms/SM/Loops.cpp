@@ -53,6 +53,18 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
   return wait;
 }
 
+bool mk_sm::onlyReads(Operation *op) {
+  if (isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp>(op))
+    return true;
+  return isa<MmaOp, MmaFenceOp, MmaWaitOp, WaitOp, TileOp, ReadOp, ReleaseOp>(op);
+}
+
+bool mk_sm::isRemainder(scf::ForOp loop) {
+  return llvm::any_of(loop->getUsers(), llvm::IsaPred<scf::ForOp>) ||
+         llvm::any_of(loop.getInitArgs(),
+                      [](Value init) { return init.getDefiningOp<scf::ForOp>() != nullptr; });
+}
+
 Value mk_sm::hasIterations(OpBuilder &b, scf::ForOp loop) {
   return arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(),
                                loop.getUpperBound());

@@ -20,6 +20,12 @@ Value skipFence(Value value);
 /// use and the wait covers everything; null otherwise.
 MmaWaitOp getFullWait(Value value, unsigned &result);
 
+/// Whether an op of a loop of dots may come behind slots of later iterations. Not all do that have
+/// no visible effect: waits for signals, turns and mailboxes may not.
+bool onlyReads(Operation *op);
+/// Whether the loop has the few iterations that another loop, in front of it or behind, leaves.
+bool isRemainder(scf::ForOp loop);
+
 /// i1: whether the loop has an iteration.
 Value hasIterations(OpBuilder &b, scf::ForOp loop);
 /// Where the loop has an iteration, what `b` then puts in its place; else what it starts from.

@@ -85,14 +85,6 @@ private:
 // Form
 //===----------------------------------------------------------------------===//
 
-/// Whether an op may come behind slots of later iterations. Not all do that have no visible effect:
-/// waits for signals, turns and mailboxes may not.
-static bool onlyReads(Operation *op) {
-  if (isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp>(op))
-    return true;
-  return isa<MmaOp, MmaFenceOp, MmaWaitOp, mk_sm::WaitOp, TileOp, ReadOp, ReleaseOp>(op);
-}
-
 bool Pairing::analyseOps() {
   llvm::SmallDenseSet<Value> rings;
   for (Value operand : {Value(dot.getLhs()), Value(dot.getRhs())}) {

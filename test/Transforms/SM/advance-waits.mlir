@@ -82,7 +82,7 @@ mk.mesh @mesh (gpu = 1 via link)
 !staged = !mk_sm.staged<!tile>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
-mk.kernel @missed on @mesh dims(uniform M) () {
+mk.kernel @missed on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -90,6 +90,7 @@ mk.kernel @missed on @mesh dims(uniform M) () {
   mk.role @r ctas(rest) {
     %ks = mk_sm.create_ring : !ring
     %vs = mk_sm.create_ring : !ring
+    %ws = mk_sm.create_ring : !mk_sm.ring<1, !tile>
     mk_sm.partition consumer warps(4) registers(168) {
       %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
       %a = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
@@ -105,9 +106,9 @@ mk.kernel @missed on @mesh dims(uniform M) () {
         scf.yield %n : tensor<64x64xf32, #acc>
       }
       %b = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
-        // expected-remark @+1 {{mk-sm-advance-waits: missed: waits for a slot whose tiles are found in an inner block}}
         %s = mk_sm.wait %ks : !ring -> !slot
         %x = mk_sm.tile %s[0] : !slot -> !staged
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: is control flow in a loop of dots: compute both ways and select}}
         scf.if %some {
           %y = mk_sm.tile %s[0] : !slot -> !staged
         }
@@ -120,13 +121,60 @@ mk.kernel @missed on @mesh dims(uniform M) () {
       %e = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
         %s = mk_sm.wait %ks : !ring -> !slot
         %x = mk_sm.tile %s[0] : !slot -> !staged
+        mk_sm.release %ks : !ring
         %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
-        // expected-remark @+1 {{mk-sm-advance-waits: missed: ends the only dot of a loop whose slots are not given back behind it, one for each that is taken}}
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: ends the only dot of a loop whose slots are not given back behind it}}
         %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
-        scf.if %some {
-          mk_sm.release %ks : !ring
-        }
         %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      %g = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: takes a slot of a ring that has no other one for the next iteration: take one for each, of at least two}}
+        %t = mk_sm.wait %ks : !ring -> !slot
+        %y = mk_sm.tile %t[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %y, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      %h = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: takes a slot of a ring that has no other one for the next iteration: take one for each, of at least two}}
+        %s = mk_sm.wait %ws : !mk_sm.ring<1, !tile> -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ws : !mk_sm.ring<1, !tile>
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      // Others may fill the next slot only when they have seen what is stored.
+      %k = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        // expected-remark @+1 {{mk-sm-advance-waits: missed: acts on what others see, or waits for them, between dots, whose slots may be filled behind that only: do it behind the loop}}
+        mk.store %w, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      // What another loop leaves is few iterations.
+      %l0 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+      %l1 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %l0) -> (tensor<64x64xf32, #acc>) {
+        %n = arith.addf %o, %zero : tensor<64x64xf32, #acc>
         scf.yield %n : tensor<64x64xf32, #acc>
       }
       // expected-remark @+1 {{mk-sm-advance-waits: missed: waits for slots in a loop whose step is not 1: count iterations}}
@@ -196,6 +244,37 @@ mk.kernel @large on @mesh dims(uniform M) () {
         mk_sm.release %ks : !ring
         %n = arith.addf %o, %w : tensor<256x256xf32, #acc>
         scf.yield %n : tensor<256x256xf32, #acc>
+      }
+    }
+  }
+}
+
+// -----
+
+// What comes before all roles has rings of its own.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+mk.kernel @prepared on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.prepare {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %d = mk_sm.mma %x, %x, %zero transpose_b : !staged, !staged, tensor<64x64xf32, #acc>
+        %w = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %n = arith.addf %o, %w : tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
       }
     }
   }

@@ -155,9 +155,10 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
 def AdvanceWaitsPass : SMPass<"mk-sm-advance-waits"> {
   let summary = "Has an iteration wait for the slots of the next one";
   let description = [{
-    In a loop of one dot whose result is worked on at once: while it runs, its warps wait for the slots of the next iteration and
-    find out where their tiles lie, so that the next dot starts as soon as that work is done. The last iteration
-    stands behind the loop.
+    In a loop of one dot that is waited for at once, as its result is worked on: while it runs, its warps wait for the slots of the
+    next iteration and find out where their tiles lie, so that the next dot starts as soon as that work is done. The last
+    iteration stands behind the loop. Not where an iteration acts on what others see or waits for them, and not
+    where rings have no room for `busy_slots` slots and one more.
   }];
 }
 
