@@ -117,7 +117,7 @@ static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
   SmallVector<unsigned> map = getSliceElements(op.getTile(), op.getAxis());
   auto contract = arith::FastMathFlagsAttr::get(e.getContext(), arith::FastMathFlags::contract);
   // Matrix ops in flight are waited for on both ways, behind the branch: ptxas moves a wait that
-  // stands in front of it up to where the last of them is started.
+  // stands in front of it up, past work that should run beside them.
   auto complete = [&] {
     SmallVector<Value> elements(op.getElements());
     if (op.getInFlight())

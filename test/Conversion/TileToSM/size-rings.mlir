@@ -93,3 +93,48 @@ mk.kernel @single on @mesh dims(uniform N) () {
     }
   }
 }
+
+// -----
+
+// The consumer has one slot of a ring when an iteration begins, and waits for another before it gives that one back.
+// CHECK-LABEL: mk.role @carried
+// CHECK: mk_sm.create_ring : !mk_sm.ring<2, tensor<128x128xbf16>>
+// CHECK: mk_sm.create_ring : !mk_sm.ring<2, tensor<256x128xbf16>>
+mk.mesh @mesh (gpu = 1 via link)
+!a = tensor<128x128xbf16>
+!b = tensor<256x128xbf16>
+!as = !mk_sm.ring<?, !a>
+!bs = !mk_sm.ring<?, !b>
+mk.kernel @carried on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @carried ctas(1) {
+    %k = mk_sm.create_ring : !as
+    %v = mk_sm.create_ring : !bs
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %i = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !as -> !mk_sm.slot<!a>
+        mk_sm.commit %k, %1 : !as, !mk_sm.slot<!a>
+        scf.for %j = %c0 to %N step %c1 {
+          %2 = mk_sm.acquire %v : !bs -> !mk_sm.slot<!b>
+          mk_sm.commit %v, %2 : !bs, !mk_sm.slot<!b>
+        }
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      %1 = mk_sm.wait %k : !as -> !mk_sm.slot<!a>
+      %2 = mk_sm.tile %1[0] : !mk_sm.slot<!a> -> !mk_sm.staged<!a>
+      %last = scf.for %i = %c0 to %N step %c1 iter_args(%t = %2) -> (!mk_sm.staged<!a>) {
+        scf.for %j = %c0 to %N step %c1 {
+          %3 = mk_sm.wait %v : !bs -> !mk_sm.slot<!b>
+          mk_sm.release %v : !bs
+        }
+        %4 = mk_sm.wait %k : !as -> !mk_sm.slot<!a>
+        %5 = mk_sm.tile %4[0] : !mk_sm.slot<!a> -> !mk_sm.staged<!a>
+        mk_sm.release %k : !as
+        scf.yield %5 : !mk_sm.staged<!a>
+      }
+      mk_sm.release %k : !as
+    }
+  }
+}
