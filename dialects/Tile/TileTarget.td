@@ -124,10 +124,10 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     them, up to `few_turns`, which also limits a turn and what is left together. Of an item that
     CTAs share (stream-K), there are up to `item_parts` parts if one CTA adds them up, up to
     `sliced_parts` if each adds up a slice of all: one of up to `item_slices`, a power of two,
-    of `slice_rows` rows at least. Parts of up to `parts_ahead` bytes, and `parts_together` of them, are loaded together, so that one is under way
-    while one is added; more would take the registers that the sum is in. What a producer has drawn
-    goes through `mailbox_slots` slots to its consumer. A sender has one piece of `posted_rows` rows of 128 bytes
-    under way to its peer, so that the link's queue does not hold back copies of the same SM,
+    of `slice_rows` rows at least. Parts of up to `parts_ahead` bytes, and `parts_together` of them,
+    are loaded together, so that one is under way while one is added; more would take the
+    registers that the sum is in. What a producer has drawn goes through `mailbox_slots`
+    slots to its consumer. A sender has one piece of `posted_rows` rows of 128 bytes under way to its peer, so that the link's queue does not hold back copies of the same SM,
     and spreads a tile over `posted_share` percent of the time since the one before, and up to
     `posted_spread` nanoseconds: others wait for it. It sleeps `posted_nap` nanoseconds at a time.
 
