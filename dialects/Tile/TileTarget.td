@@ -127,8 +127,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     of `slice_rows` rows at least. Parts of up to `parts_ahead` bytes, and `parts_together` of them,
     are loaded together, so that one is under way while one is added; more would take the
     registers that the sum is in. What a producer has drawn goes through `mailbox_slots`
-    slots to its consumer. A sender has one piece of `posted_rows` rows of 128 bytes under way to its peer, so that the link's queue does not hold back copies of the same SM,
-    and spreads a tile over `posted_share` percent of the time since the one before, and up to
+    slots to its consumer. A sender has one piece of `posted_rows` rows of 128 bytes under way to
+    its peer, so that the link's queue does not hold back copies of the same SM, and spreads a tile over `posted_share` percent of the time since the one before, and up to
     `posted_spread` nanoseconds: others wait for it. It sleeps `posted_nap` nanoseconds at a time.
 
     Up to `merged_signals` signals of a loop over peers are raised behind one fence, and up to
