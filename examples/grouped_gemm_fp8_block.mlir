@@ -11,10 +11,11 @@
 //
 // Group e starts at row s(e), and has the row tiles t of f(e) <= t < f(e + 1) with
 // f(e) = floor(s(e) / TM) + e. These are as many as its rows need, and at most one
-// more, which is skipped. f increases, so a binary search finds a tile's group.
+// more, which is skipped. f increases, so a binary search finds a tile's group. Tiles of a
+// group follow each other, so that its matrix is read while it is in the cache.
 //
 // Parameters: TM, TN, TK, the extents of a tile; TN and TK divide 128; RASTER, how many
-// rows of tiles are walked together; SCHEDULE, 0 static or 1 ticket.
+// rows of a group's tiles are walked together; SCHEDULE, 0 static or 1 ticket.
 
 !x = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !w = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -37,7 +38,7 @@ mk.kernel @grouped_gemm_fp8_block on @mesh dims(uniform T, uniform G, uniform N,
   %tm = mk.param "TM" = 128 in [64, 128]
   %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
-  mk.param "RASTER" = 8
+  %raster = mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   %some_group = arith.cmpi uge, %G, %c1 : index
   %no_row = arith.cmpi ult, %T, %c1 : index
@@ -63,15 +64,15 @@ mk.kernel @grouped_gemm_fp8_block on @mesh dims(uniform T, uniform G, uniform N,
   %whole_tiles = arith.divui %T, %tm : index
   %row_tiles = arith.addi %whole_tiles, %G : index   // f(G)
   %column_tiles = arith.ceildivui %columns, %tn : index
+  %tiles = arith.muli %row_tiles, %column_tiles : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%t, %n) in (%row_tiles, %column_tiles)
-        schedule(param SCHEDULE) order(raster = RASTER) {
-      %e, %row, %rows = func.call @locate(%offs, %G, %t, %tm)
-          : (memref<?xi32>, index, index, index) -> (index, index, index)
+    mk.foreach (%t) in (%tiles) schedule(param SCHEDULE) {
+      %e, %row, %rows, %n = func.call @locate(%offs, %G, %t, %tm, %column_tiles, %raster)
+          : (memref<?xi32>, index, index, index, index, index) -> (index, index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
@@ -100,9 +101,11 @@ mk.kernel @grouped_gemm_fp8_block on @mesh dims(uniform T, uniform G, uniform N,
   }
 }
 
-// The group of row tile %t, its first row, and how many rows are left of the group there
-// (none or less for a surplus tile).
-func.func private @locate(%offs: memref<?xi32>, %G: index, %t: index, %tm: index) -> (index, index, index) {
+// The group of tile %t, its first row, how many rows are left of the group there (none for a
+// surplus tile), and its column of tiles, of %columns. %raster rows of tiles are a band,
+// which is walked column by column.
+func.func private @locate(%offs: memref<?xi32>, %G: index, %t: index, %tm: index, %columns: index, %raster: index)
+    -> (index, index, index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -111,14 +114,15 @@ func.func private @locate(%offs: memref<?xi32>, %G: index, %t: index, %tm: index
   %zeros_ = math.ctlz %g : i32
   %zeros = arith.index_cast %zeros_ : i32 to index
   %steps = arith.subi %c32, %zeros : index
-  // f(low) <= t < f(high)
+  // f(low) <= row of tiles < f(high)
+  %tile_row = arith.divui %t, %columns : index
   %e, %high = scf.for %i = %c0 to %steps step %c1 iter_args(%l = %c0, %h = %G) -> (index, index) {
     %sum = arith.addi %l, %h : index
     %mid = arith.shrui %sum, %c1 : index
     %start = func.call @start(%offs, %mid) : (memref<?xi32>, index) -> index
     %before = arith.divui %start, %tm : index
     %f = arith.addi %before, %mid : index
-    %below = arith.cmpi ule, %f, %t : index
+    %below = arith.cmpi ule, %f, %tile_row : index
     %l1 = arith.select %below, %mid, %l : index
     %h1 = arith.select %below, %h, %mid : index
     scf.yield %l1, %h1 : index, index
@@ -126,13 +130,31 @@ func.func private @locate(%offs: memref<?xi32>, %G: index, %t: index, %tm: index
   %start = func.call @start(%offs, %e) : (memref<?xi32>, index) -> index
   %end_ = memref.load %offs[%e] : memref<?xi32>
   %end = arith.index_cast %end_ : i32 to index
+  %length = arith.subi %end, %start : index
+  %height = arith.ceildivui %length, %tm : index
+  // Which tile of the group, and of its band.
   %before = arith.divui %start, %tm : index
   %f = arith.addi %before, %e : index
-  %place = arith.subi %t, %f : index
-  %down = arith.muli %place, %tm : index
+  %first = arith.muli %f, %columns : index
+  %place = arith.subi %t, %first : index
+  %in_band = arith.muli %raster, %columns : index
+  %band = arith.divui %place, %in_band : index
+  %skipped = arith.muli %band, %in_band : index
+  %in = arith.subi %place, %skipped : index
+  %top = arith.muli %band, %raster : index
+  %below_top = arith.subi %height, %top : index
+  %at_most = arith.minsi %below_top, %raster : index
+  %band_rows = arith.maxsi %at_most, %c1 : index
+  %column = arith.divui %in, %band_rows : index
+  %down_band = arith.remui %in, %band_rows : index
+  %down_tiles = arith.addi %top, %down_band : index
+  %down = arith.muli %down_tiles, %tm : index
   %row = arith.addi %start, %down : index
-  %rows = arith.subi %end, %row : index
-  return %e, %row, %rows : index, index, index
+  %left = arith.subi %end, %row : index
+  %tiles = arith.muli %height, %columns : index
+  %some = arith.cmpi ult, %place, %tiles : index
+  %rows = arith.select %some, %left, %c0 : index
+  return %e, %row, %rows, %column : index, index, index, index
 }
 
 // The first row of group %e: the end of the one before.

@@ -109,6 +109,12 @@ LogicalResult PopOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
   return success();
 }
 
+LogicalResult ForwardOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
+                                          SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, op.getScalars().getTypes());
+  return success();
+}
+
 LogicalResult ReceiveOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
                                           SmallVectorImpl<Type> &types) {
   if (auto mailbox = dyn_cast<MailboxType>(op.getMailbox().getType()))

@@ -23,6 +23,11 @@ void ReadDimOp::inferResultRanges(ArrayRef<ConstantIntRanges> operands, SetIntRa
   set(getResult(), operands.front().intersection(between(0, INT64_MAX)));
 }
 
+void ForwardOp::inferResultRanges(ArrayRef<ConstantIntRanges> operands, SetIntRangeFn set) {
+  for (auto [result, range] : llvm::zip_equal(getResults(), operands))
+    set(result, range);
+}
+
 void TeamIndexOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set) {
   set(getResult(), between(0, INT64_MAX));
 }

@@ -292,9 +292,9 @@ LogicalResult StagedType::verify(Emit emit, RankedTensorType tile) {
 }
 
 LogicalResult MailboxType::verify(Emit emit, int64_t depth, int64_t words) {
-  if (depth < 1 || depth > 64 || words < 1 || words > 16)
-    return emit() << "a mailbox has 1 to 64 slots of 1 to 16 words, not " << depth << " of "
-                  << words;
+  if (depth < 1 || depth > 64 || words < 1 || words > kMostWords)
+    return emit() << "a mailbox has 1 to 64 slots of 1 to " << kMostWords << " words, not " << depth
+                  << " of " << words;
   return success();
 }
 

@@ -164,6 +164,9 @@ def MkSM_MailboxType : MkSM_Type<"Mailbox", "mailbox"> {
   let parameters = (ins "int64_t":$depth, "int64_t":$words);
   let assemblyFormat = "`<` $depth `,` `words` `=` $words `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t kMostWords = 16;
+  }];
 }
 
 def MkSM_StagingType : MkSM_Type<"Staging", "staging"> {

@@ -57,7 +57,7 @@ static LogicalResult verifyUnsplit(Operation *op) {
     return op->emitOpError()
            << "is a call in front of the split of roles: inline it by mk-inline-calls";
   if (isa<MkSMDialect>(op->getDialect()) &&
-      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, InitialItemOp, SwapPartsOp>(op))
+      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, InitialItemOp, ForwardOp, SwapPartsOp>(op))
     return op->emitOpError() << "is of a phase behind the split, in a role that is not split: put "
                                 "it into a partition";
   for (Type type : op->getResultTypes())
@@ -139,6 +139,9 @@ static LogicalResult verifyWork(Operation *scope, Phase phase) {
         if (isa<mk::DotOp, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp, mk::FoldOp>(op))
           return op->emitOpError()
                  << "is of the tile level in a partition: run mk-sm-split-roles on the whole role";
+        if (isa<ForwardOp>(op))
+          return op->emitOpError() << "is of a role that is not split: let the producer send what "
+                                      "the consumer receives";
         if (partition.getKind() == PartitionKind::Producer && mk::hasVisibleEffect(op))
           return op->emitOpError() << "acts on what others see in a producer, which runs ahead of "
                                       "what is computed: move it into the consumer";

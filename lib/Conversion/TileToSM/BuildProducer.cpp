@@ -13,6 +13,8 @@ private:
   LogicalResult rebuildLeaf(Operation *op) override {
     if (auto load = dyn_cast<mk::LoadOp>(op))
       stage(load);
+    else if (auto forward = dyn_cast<ForwardOp>(op))
+      send(forward);
     else if (isa<TicketOp, PopOp>(op))
       send(copy(op));
     else if (Operation *fresh = copy(op); plan.sent.contains(op))
@@ -74,6 +76,14 @@ private:
     if (!type.isIndex())
       number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
     SendOp::create(b, loc, channels.mailboxes.lookup(1), number, ValueRange());
+  }
+
+  void send(ForwardOp forward) {
+    SmallVector<Value> scalars = getAll(forward.getScalars());
+    mapping.map(forward.getResults(), scalars);
+    if (plan.sent.contains(forward))
+      SendOp::create(b, forward.getLoc(), channels.mailboxes.lookup(scalars.size()), scalars,
+                     ValueRange());
   }
 
   void send(Operation *draw) {

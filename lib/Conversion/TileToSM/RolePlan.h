@@ -60,8 +60,8 @@ struct RolePlan {
   /// Registers that tiles take in one thread of the consumer where most of them are live.
   int64_t liveRegisters = 0;
 
-  /// Numbers that both partitions read from memory that somebody writes: the producer reads
-  /// them, and sends them. Each for itself they might read different ones once a wait
+  /// What the producer computes and sends (mk_sm.forward), and numbers that both partitions read
+  /// from memory that somebody writes. Each for itself they might read different ones once a wait
   /// is given up, and wait for one another for ever.
   llvm::DenseSet<Operation *> sent;
 

@@ -43,6 +43,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(mk_sm::createStageLoadsPass());
   pm.addPass(mk_sm::createDropLimitsPass());
+  pm.addPass(mk_sm::createForwardScalarsPass());
   verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());
   pm.addPass(mk_sm::createChooseStoresPass());

@@ -27,6 +27,7 @@ void deferElements(mk::KernelOp kernel);
 void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
+void forwardScalars(mk::RoleOp role);
 void hoistLoads(DeferOp deferral);
 void stageLoads(mk::KernelOp kernel, const mk::KernelResources &resources);
 void keepWords(PartitionOp partition);

@@ -16,6 +16,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_DEFERREDUCTIONSPASS
 #define GEN_PASS_DEF_DEFERWAITSPASS
 #define GEN_PASS_DEF_DROPLIMITSPASS
+#define GEN_PASS_DEF_FORWARDSCALARSPASS
 #define GEN_PASS_DEF_HOISTLOADSPASS
 #define GEN_PASS_DEF_KEEPWORDSPASS
 #define GEN_PASS_DEF_MERGEPUTSPASS
@@ -46,6 +47,7 @@ template struct FunctionPass<mk_sm::impl::DeferElementsPassBase, mk_sm::deferEle
 template struct FunctionPass<mk_sm::impl::DeferReductionsPassBase, mk_sm::deferReductions>;
 template struct FunctionPass<mk_sm::impl::DeferWaitsPassBase, mk_sm::deferWaits>;
 template struct FunctionPass<mk_sm::impl::DropLimitsPassBase, mk_sm::dropLimits>;
+template struct FunctionPass<mk_sm::impl::ForwardScalarsPassBase, mk_sm::forwardScalars>;
 template struct FunctionPass<mk_sm::impl::HoistLoadsPassBase, mk_sm::hoistLoads>;
 template struct FunctionPass<mk_sm::impl::KeepWordsPassBase, mk_sm::keepWords>;
 template struct FunctionPass<mk_sm::impl::MergePutsPassBase, mk_sm::mergePuts>;

@@ -32,5 +32,7 @@ mk.kernel @items on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     %t = mk_sm.ticket loop(1)
     // CHECK: mk_sm.pop %{{.*}}[%[[T]]] : !mk.queue<?x2xi32>
     %x:2 = mk_sm.pop %q[%t] : !mk.queue<?x2xi32>
+    // CHECK: mk_sm.forward %[[T]], %M
+    %y:2 = mk_sm.forward %t, %M
   }
 }

@@ -433,6 +433,18 @@ mk.kernel @one_left on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @forwards on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
+  mk.role @r ctas(rest) {
+    mk_sm.partition consumer warps(8) registers(168) {
+      // expected-error @+1 {{is of a role that is not split: let the producer send what the consumer receives}}
+      %m = mk_sm.forward %M
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @turns on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(8) registers(168) {

@@ -9,6 +9,28 @@ class SMPass<string name, list<string> dialects = []> : Pass<name, "::mlir::Modu
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::mk_sm::MkSMDialect"]);
 }
 
+def ForwardScalarsPass : SMPass<"mk-sm-forward-scalars"> {
+  let summary = "Has the producer search for where an item lies, and send it";
+  let description = [{
+    Both partitions of a role compute where their item lies. Where a loop searches for it in memory, as for the group
+    that a tile of a grouped product is in, the tensor cores stand still for that in front of each item: eight reads,
+    each of which waits for the one before, are 1,000 clocks. The producer does the same ahead, so it sends the consumer what follows
+    from the search and is needed for more than to find the rest. Multiples, conditions and what else is no index are
+    computed from that by the consumer itself: passes behind this one see what they are.
+
+    For loops over items, not those of teams; for searches in what no kernel writes that end with numbers of type index.
+
+    ```mlir
+    mk.store %tile, %c[%row, %column] valid(%rows, %tn) : tensor<128x256xbf16>, memref<?x?xbf16>
+    // becomes
+    %r, %n = mk_sm.forward %row, %rows
+    mk.store %tile, %c[%r, %column] valid(%n, %tn) : tensor<128x256xbf16>, memref<?x?xbf16>
+    ```
+
+    Runs in front of `mk-sm-split-roles`.
+  }];
+}
+
 def ReverseFoldsPass : SMPass<"mk-sm-reverse-folds"> {
   let summary = "Walks the folds of every second item of a CTA from their end";
   let description = [{
