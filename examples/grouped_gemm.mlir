@@ -25,10 +25,10 @@ mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K
     in %offs : memref<?xi32> [G],
     out %c : memref<?x?xbf16> [T, N] split [(), (gpu)]) {
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128, 184, 192, 256]
+  %tn = mk.param "TN" = 256 in [128, 192, 256]
   %tk = mk.param "TK" = 64
-  %raster = mk.param "RASTER" = 16
+  %raster = mk.param "RASTER" = 32
   mk.param "SCHEDULE" = 1
   %some_group = arith.cmpi uge, %G, %c1 : index
   %no_row = arith.cmpi ult, %T, %c1 : index

@@ -38,7 +38,7 @@ mk.kernel @grouped_gemm_fp8_block on @mesh dims(uniform T, uniform G, uniform N,
   %tm = mk.param "TM" = 128 in [64, 128]
   %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
-  %raster = mk.param "RASTER" = 8
+  %raster = mk.param "RASTER" = 32
   mk.param "SCHEDULE" = 0
   %some_group = arith.cmpi uge, %G, %c1 : index
   %no_row = arith.cmpi ult, %T, %c1 : index
