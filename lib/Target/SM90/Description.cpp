@@ -45,7 +45,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>,
     clustered = [132, 132, 117, 120, 110, 102, 105, 120]>,
   rates = <products = 6600, operands = 220, copies = 105, fetch = 25, cache = 95, elements = 145,
-    functions = 26, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
+    functions = 40, sustained = 670890, memory = 4427, latency = 1300, launch = 1500,
     item = 300, split = 6500, line = 128, off_line = 120, by_threads = 1800, beside = 250,
     apart = 105, uneven = 133, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>,
   links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330,
