@@ -135,13 +135,14 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   for (Operation *wait : beforeDraws)
     if (failed(producer.add(wait)))
       return failure();
-  if (hasProducer)
-    for (Operation *op : ops)
-      if (isa<ForwardOp>(op)) {
-        if (failed(producer.add(op)))
-          return failure();
-        plan.sent.insert(op);
-      }
+  // Where the producer has none of a loop, what its items are decided by may be for the consumer
+  // alone to wait for.
+  for (Operation *op : ops)
+    if (isa<ForwardOp>(op) && producer.contains(op->getParentOp())) {
+      if (failed(producer.add(op)))
+        return failure();
+      plan.sent.insert(op);
+    }
   for (Operation *op : ops)
     if (auto load = dyn_cast<memref::LoadOp>(op); load && producer.contains(op)) {
       if (failed(checkOverwritten(load)))

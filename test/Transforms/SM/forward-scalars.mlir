@@ -102,6 +102,47 @@ mk.kernel @two_messages on @mesh dims(uniform M, uniform G) (
 
 // -----
 
+// So does a loop in which nothing is fetched, of a role that has a producer.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// SPLIT-LABEL: mk.kernel @loop_without_fetches
+// SPLIT-NOT: mailbox
+// SPLIT: mk_sm.partition producer
+// SPLIT: mk_sm.items
+// SPLIT-NOT: mk_sm.items
+// SPLIT: mk_sm.partition consumer
+// SPLIT: mk_sm.items
+// SPLIT: mk_sm.items
+// SPLIT: %[[FOUND:.*]] = scf.for
+// SPLIT: mk.store %{{.*}}[%[[FOUND]],
+mk.kernel @loop_without_fetches on @mesh dims(uniform M, uniform G) (
+    in %a : memref<?x64xbf16> [M, 64], in %ends : memref<?xi32> [G], out %c : memref<?x?xbf16> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %tile = arith.constant dense<1.0> : tensor<64x64xbf16>
+  mk.role @r ctas(rest) {
+    mk_sm.items (%i) round(%n) of %M {
+      %x = mk.load %a[%i, %c0] : memref<?x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %x, %x, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %t = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xbf16>
+      mk.store %t, %c[%i, %c0] : tensor<64x64xbf16>, memref<?x?xbf16>
+    }
+    mk_sm.items (%i) round(%n) of %M {
+      %g = scf.for %s = %c0 to %c6 step %c1 iter_args(%at = %i) -> (index) {
+        %end_ = memref.load %ends[%at] : memref<?xi32>
+        %end = arith.index_cast %end_ : i32 to index
+        scf.yield %end : index
+      }
+      mk.store %tile, %c[%g, %c0] : tensor<64x64xbf16>, memref<?x?xbf16>
+    }
+  }
+}
+
+// -----
+
 // A role without a producer searches where it computes.
 
 mk.mesh @mesh (gpu = 1 via link)
