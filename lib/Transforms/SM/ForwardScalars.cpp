@@ -114,11 +114,8 @@ public:
 
 private:
   template <typename Fn> static bool anyOperand(Operation *op, Fn is) {
-    return op->walk([&](Operation *inner) {
-               return llvm::any_of(inner->getOperands(), is) ? WalkResult::interrupt()
-                                                             : WalkResult::advance();
-             })
-        .wasInterrupted();
+    return mk::holdsAny(op,
+                        [&](Operation *inner) { return llvm::any_of(inner->getOperands(), is); });
   }
 
   /// Whether the consumer needs the value for more than to compute found scalars.
@@ -199,9 +196,8 @@ void mk_sm::forwardScalars(mk::RoleOp role) {
              "item and from what no kernel writes, and be of type index";
     } else if (std::optional<size_t> number = scalars.forward()) {
       if (*number)
-        passed(loop, kForwardScalars)
-            << remark::add("has the producer search alone, which sends {0} scalars of each item",
-                           *number);
+        passed(loop, kForwardScalars) << remark::add(
+            "has the producer search alone, which sends {0} scalars of each item", *number);
     } else {
       missed(loop, kForwardScalars)
           << remark::add("searches in memory in both partitions: more than {0} scalars of an item "
