@@ -30,6 +30,8 @@ mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K
   %tk = mk.param "TK" = 64
   %raster = mk.param "RASTER" = 32
   mk.param "SCHEDULE" = 1
+  %some_rows = arith.cmpi uge, %raster, %c1 : index
+  mk.require %some_rows, "RASTER must be at least 1: so many rows of tiles are walked together"
   %some_group = arith.cmpi uge, %G, %c1 : index
   %no_row = arith.cmpi ult, %T, %c1 : index
   %placed = arith.ori %some_group, %no_row : i1

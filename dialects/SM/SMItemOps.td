@@ -97,7 +97,7 @@ def MkSM_ForwardOp : MkSM_Op<"forward", [MkSM_InScope, Pure, InferTypeOpAdaptor,
   let summary = "has the producer compute scalars of an item for the consumer";
   let description = [{
     In a role that is not split: the consumer gets these scalars from the producer, and computes nothing of what they follow
-    from. Where a role has no producer they are what they are.
+    from. In a loop of which the producer has nothing they are what they are.
 
     ```mlir
     %row, %rows = mk_sm.forward %r, %n
@@ -106,6 +106,7 @@ def MkSM_ForwardOp : MkSM_Op<"forward", [MkSM_InScope, Pure, InferTypeOpAdaptor,
   let arguments = (ins Variadic<Index>:$scalars);
   let results = (outs Variadic<Index>:$results);
   let assemblyFormat = "$scalars attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_TicketOp : MkSM_EffectOp<"ticket", [MkSM_InScope, MkSM_Ranged]> {
   let summary = "draws the next item of a distributed loop";

@@ -132,6 +132,14 @@ static LogicalResult verifyDraw(Operation *op) {
   return success();
 }
 
+LogicalResult ForwardOp::verify() {
+  size_t number = getScalars().size();
+  if (number < 1 || number > MailboxType::kMostWords)
+    return emitOpError() << "forwards " << number << " scalars: 1 to " << MailboxType::kMostWords
+                         << " go together, as words of a mailbox";
+  return success();
+}
+
 LogicalResult TicketOp::verify() { return verifyDraw(*this); }
 
 LogicalResult PopOp::verify() {

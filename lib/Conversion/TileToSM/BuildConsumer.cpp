@@ -131,7 +131,7 @@ private:
     if (auto forward = dyn_cast<ForwardOp>(op)) {
       if (plan.sent.contains(op))
         receive(op);
-      else // there is no producer
+      else // the producer has none of its loop
         mapping.map(forward.getResults(), getAll(forward.getScalars()));
       return success();
     }

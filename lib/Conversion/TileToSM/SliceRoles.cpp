@@ -102,6 +102,14 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
     if (failed(producer.add(op)))
       return failure();
   }
+  // Where the producer has none of a loop, what its items are decided by may be for the consumer
+  // alone to wait for.
+  for (Operation *op : ops)
+    if (isa<ForwardOp>(op) && producer.contains(op->getParentOp())) {
+      if (failed(producer.add(op)))
+        return failure();
+      plan.sent.insert(op);
+    }
   // A wait guards whatever is read behind it, also what its own operands and
   // conditions are read from.
   for (bool changed = true; changed;) {
@@ -135,14 +143,6 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   for (Operation *wait : beforeDraws)
     if (failed(producer.add(wait)))
       return failure();
-  // Where the producer has none of a loop, what its items are decided by may be for the consumer
-  // alone to wait for.
-  for (Operation *op : ops)
-    if (isa<ForwardOp>(op) && producer.contains(op->getParentOp())) {
-      if (failed(producer.add(op)))
-        return failure();
-      plan.sent.insert(op);
-    }
   for (Operation *op : ops)
     if (auto load = dyn_cast<memref::LoadOp>(op); load && producer.contains(op)) {
       if (failed(checkOverwritten(load)))

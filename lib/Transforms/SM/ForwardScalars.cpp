@@ -46,7 +46,28 @@ static bool isRecomputed(Operation *op) {
 /// Whether the producer alone needs to know where the op's tile lies.
 static bool isFetched(Operation *op) {
   auto load = dyn_cast<mk::LoadOp>(op);
-  return load && (load.getStaged() || llvm::all_of(load->getUsers(), llvm::IsaPred<mk::DotOp>));
+  return load && !load->use_empty() &&
+         (load.getStaged() || llvm::all_of(load->getUses(), [](OpOperand &use) {
+            return isa<mk::DotOp>(use.getOwner()) && use.getOperandNumber() < 2; // no accumulator
+          }));
+}
+
+/// Whether the loop's item follows from what it draws, as in loops over tickets.
+static bool followsFromDraws(scf::WhileOp loop) {
+  auto isDrawn = [](Operation &op) {
+    return !mk::holdsAny(&op, [](Operation *inner) {
+      return !isa<TicketOp, PopOp>(inner) &&
+             !inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(inner);
+    });
+  };
+  return llvm::all_of(*loop.getBeforeBody(), isDrawn) &&
+         llvm::all_of(loop.getInits(),
+                      [](Value init) {
+                        return matchPattern(init, m_Constant()) ||
+                               init.getDefiningOp<InitialItemOp>();
+                      }) &&
+         llvm::all_of(loop.getYieldOp().getResults(),
+                      [](Value next) { return matchPattern(next, m_Constant()); });
 }
 
 namespace {
@@ -83,8 +104,10 @@ public:
   }
 
   /// Whether all of it follows from items and from what no kernel writes.
-  bool isKnownAhead() const {
-    return llvm::all_of(found, [&](Operation *op) { return hasKnownOperands(op); });
+  bool isKnownAhead() {
+    auto draws = dyn_cast<scf::WhileOp>(item.getParentOp());
+    return (!draws || followsFromDraws(draws)) &&
+           llvm::all_of(found, [&](Operation *op) { return hasKnownOperands(op); });
   }
 
   /// Inserts ops that hand over what is needed, each in front of the first op that needs any.
@@ -92,16 +115,22 @@ public:
   std::optional<size_t> forward() {
     SmallVector<std::pair<Operation *, SmallVector<Value>>> messages;
     SmallVector<Value> ready;
+    DenseSet<Operation *> waiting; // recomputed, from some of these
     for (Operation &op : item) {
       if (found.contains(&op)) {
         for (Value result : op.getResults())
           if (isNeeded(result))
             ready.push_back(result);
-      } else if (!recomputed.contains(&op) && !ready.empty() && dependsOn(&op, ready)) {
+      } else if (!ready.empty() && dependsOn(&op, ready, waiting)) {
+        if (recomputed.contains(&op)) {
+          waiting.insert(&op);
+          continue;
+        }
         if (ready.size() > MailboxType::kMostWords)
           return std::nullopt;
         messages.emplace_back(&op, std::move(ready));
         ready.clear();
+        waiting.clear();
       }
     }
     size_t number = 0;
@@ -125,12 +154,16 @@ private:
     });
   }
 
-  bool hasKnownOperands(Operation *op) const {
-    return !anyOperand(op, [&](Value operand) {
+  bool hasKnownOperands(Operation *op) {
+    auto [it, isNew] = known.try_emplace(op, false);
+    if (!isNew)
+      return it->second;
+    bool result = !anyOperand(op, [&](Value operand) {
       return !op->isAncestor(operand.getParentRegion()->getParentOp()) && !isKnown(operand);
     });
+    return known[op] = result;
   }
-  bool isKnown(Value value) const {
+  bool isKnown(Value value) {
     if (!role.isAncestor(value.getParentRegion()))
       return true;
     Operation *def = value.getDefiningOp();
@@ -139,11 +172,9 @@ private:
     return isa<TicketOp, PopOp>(def) || (isScalarOp(def) && hasKnownOperands(def));
   }
 
-  bool dependsOn(Operation *op, ArrayRef<Value> values) const {
+  static bool dependsOn(Operation *op, ArrayRef<Value> values, const DenseSet<Operation *> &ops) {
     return anyOperand(op, [&](Value operand) {
-      Operation *def = operand.getDefiningOp();
-      return llvm::is_contained(values, operand) ||
-             (recomputed.contains(def) && dependsOn(def, values));
+      return llvm::is_contained(values, operand) || ops.contains(operand.getDefiningOp());
     });
   }
 
@@ -152,11 +183,14 @@ private:
     auto forward = ForwardOp::create(b, values.front().getLoc(), values);
     IRMapping mapping;
     mapping.map(values, forward.getResults());
+    DenseSet<Operation *> cloned;
     for (Operation &op : llvm::make_early_inc_range(item)) {
       if (&op == forward)
         break;
-      if (recomputed.contains(&op) && dependsOn(&op, values))
-        b.clone(op, mapping);
+      if (!recomputed.contains(&op) || !dependsOn(&op, values, cloned))
+        continue;
+      b.clone(op, mapping);
+      cloned.insert(&op);
     }
     for (auto [from, to] : mapping.getValueMap())
       from.replaceUsesWithIf(to, [&](OpOperand &use) {
@@ -168,6 +202,7 @@ private:
   Block &item;
   Region &role;
   llvm::SetVector<Operation *> found, recomputed;
+  DenseMap<Operation *, bool> known; // by hasKnownOperands
 };
 } // namespace
 
@@ -197,7 +232,7 @@ void mk_sm::forwardScalars(mk::RoleOp role) {
     } else if (std::optional<size_t> number = scalars.forward()) {
       if (*number)
         passed(loop, kForwardScalars) << remark::add(
-            "has the producer search alone, which sends {0} scalars of each item", *number);
+            "lets the producer search alone, which then sends {0} scalars of each item", *number);
     } else {
       missed(loop, kForwardScalars)
           << remark::add("searches in memory in both partitions: more than {0} scalars of an item "

@@ -61,3 +61,13 @@ mk.kernel @dim on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     %n = mk_sm.read_dim %m
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @forward on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{forwards 17 scalars: 1 to 16 go together, as words of a mailbox}}
+    %x:17 = mk_sm.forward %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M
+  }
+}

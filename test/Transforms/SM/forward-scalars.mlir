@@ -102,6 +102,37 @@ mk.kernel @two_messages on @mesh dims(uniform M, uniform G) (
 
 // -----
 
+// What is loaded as an accumulator threads load: they get its place.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: mk.kernel @accumulator
+mk.kernel @accumulator on @mesh dims(uniform M, uniform G) (
+    in %a : memref<?x64xbf16> [M, 64], in %d : memref<?x64xf32> [M, 64], in %ends : memref<?xi32> [G], out %c : memref<?x64xf32> [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  mk.role @r ctas(rest) {
+    mk_sm.items (%i) round(%n) of %M {
+      // CHECK: %[[G:.*]] = scf.for
+      %g = scf.for %s = %c0 to %c6 step %c1 iter_args(%at = %i) -> (index) {
+        %end_ = memref.load %ends[%at] : memref<?xi32>
+        %end = arith.index_cast %end_ : i32 to index
+        scf.yield %end : index
+      }
+      // CHECK: %[[SENT:.*]] = mk_sm.forward %[[G]]
+      // CHECK-NEXT: mk.load %{{.*}}[%[[SENT]],
+      %x = mk.load %a[%g, %c0] : memref<?x64xbf16> -> tensor<64x64xbf16>
+      // CHECK-NEXT: mk.load %{{.*}}[%[[SENT]],
+      %z = mk.load %d[%g, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+      %y = mk.dot %x, %x, %z transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      mk.store %y, %c[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+    }
+  }
+}
+
+// -----
+
 // So does a loop in which nothing is fetched, of a role that has a producer.
 
 mk.mesh @mesh (gpu = 1 via link)

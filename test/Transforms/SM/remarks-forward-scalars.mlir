@@ -9,7 +9,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform G) (
   %c6 = arith.constant 6 : index
   %tile = arith.constant dense<1.0> : tensor<64x64xbf16>
   mk.role @r ctas(rest) {
-    // expected-remark @+1 {{mk-sm-forward-scalars: passed: has the producer search alone, which sends 1 scalars of each item}}
+    // expected-remark @+1 {{mk-sm-forward-scalars: passed: lets the producer search alone, which then sends 1 scalars of each item}}
     mk_sm.items (%i) round(%n) of %M {
       %g = scf.for %s = %c0 to %c6 step %c1 iter_args(%at = %i) -> (index) {
         %end_ = memref.load %ends[%at] : memref<?xi32>
@@ -39,6 +39,23 @@ mk.kernel @k on @mesh dims(uniform M, uniform G) (
       }
       mk.store %tile, %c[%g, %c0] : tensor<64x64xbf16>, memref<?x?xbf16>
       memref.store %from_, %seen[%i] : memref<?xi32>
+    }
+    // What a loop carries besides is no item.
+    %minus = arith.constant -1 : index
+    // expected-remark @+1 {{mk-sm-forward-scalars: missed: searches in memory in both partitions: what is searched for}}
+    %last:2 = scf.while (%arg = %minus, %carried = %c0) : (index, index) -> (index, index) {
+      %t = mk_sm.ticket loop(0)
+      %more = arith.cmpi slt, %t, %M : index
+      scf.condition(%more) %t, %carried : index, index
+    } do {
+    ^bb0(%i: index, %from: index):
+      %g = scf.for %s = %c0 to %c6 step %c1 iter_args(%at = %from) -> (index) {
+        %end_ = memref.load %ends[%at] : memref<?xi32>
+        %end = arith.index_cast %end_ : i32 to index
+        scf.yield %end : index
+      }
+      mk.store %tile, %c[%g, %i] : tensor<64x64xbf16>, memref<?x?xbf16>
+      scf.yield %minus, %g : index, index
     }
     // expected-remark @+1 {{mk-sm-forward-scalars: missed: searches in memory in both partitions: what is searched for}}
     mk_sm.items (%i) round(%n) of %M {

@@ -18,7 +18,7 @@ def ForwardScalarsPass : SMPass<"mk-sm-forward-scalars"> {
     from the search and is needed for more than to find the rest. Multiples, conditions and what else is no index are
     computed from that by the consumer itself: passes behind this one see what they are.
 
-    For loops over items, not those of teams; for searches in what no kernel writes that end with numbers of type index.
+    For loops over items, not those of teams; for searches that stand in their body, not in a branch or loop there, in what no kernel writes that end with numbers of type index.
 
     ```mlir
     mk.store %tile, %c[%row, %column] valid(%rows, %tn) : tensor<128x256xbf16>, memref<?x?xbf16>
