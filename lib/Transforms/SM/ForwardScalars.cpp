@@ -18,15 +18,21 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kForwardScalars = "mk-sm-forward-scalars";
 
+/// Whether the op, and what is in it, has no effects but of ops that `mayHave` takes.
+static bool onlyComputes(Operation *op, function_ref<bool(Operation *)> mayHave) {
+  return !mk::holdsAny(op, [&](Operation *inner) {
+    return !mayHave(inner) && !inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+           !isMemoryEffectFree(inner);
+  });
+}
+
 /// Whether the op computes scalars from others and from what no kernel writes.
 static bool isScalarOp(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndex(); };
   return op->getNumResults() && llvm::all_of(op->getResultTypes(), isScalar) &&
-         !mk::holdsAny(op, [](Operation *inner) {
+         onlyComputes(op, [](Operation *inner) {
            auto load = dyn_cast<memref::LoadOp>(inner);
-           return load ? !mk::isNeverWritten(load.getMemRef())
-                       : !inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
-                             !isMemoryEffectFree(inner);
+           return load && mk::isNeverWritten(load.getMemRef());
          });
 }
 
@@ -54,12 +60,7 @@ static bool isFetched(Operation *op) {
 
 /// Whether the loop's item follows from what it draws, as in loops over tickets.
 static bool followsFromDraws(scf::WhileOp loop) {
-  auto isDrawn = [](Operation &op) {
-    return !mk::holdsAny(&op, [](Operation *inner) {
-      return !isa<TicketOp, PopOp>(inner) &&
-             !inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(inner);
-    });
-  };
+  auto isDrawn = [](Operation &op) { return onlyComputes(&op, llvm::IsaPred<TicketOp, PopOp>); };
   return llvm::all_of(*loop.getBeforeBody(), isDrawn) &&
          llvm::all_of(loop.getInits(),
                       [](Value init) {
@@ -201,7 +202,8 @@ private:
 
   Block &item;
   Region &role;
-  llvm::SetVector<Operation *> found, recomputed;
+  llvm::SetVector<Operation *> found;
+  DenseSet<Operation *> recomputed;
   DenseMap<Operation *, bool> known; // by hasKnownOperands
 };
 } // namespace

@@ -102,7 +102,7 @@ mk.kernel @two_messages on @mesh dims(uniform M, uniform G) (
 
 // -----
 
-// What is loaded as an accumulator threads load: they get its place.
+// An accumulator is loaded by threads: they get its place.
 
 mk.mesh @mesh (gpu = 1 via link)
 
@@ -133,7 +133,7 @@ mk.kernel @accumulator on @mesh dims(uniform M, uniform G) (
 
 // -----
 
-// So does a loop in which nothing is fetched, of a role that has a producer.
+// Of a loop in which nothing is fetched the producer has nothing, so the consumer searches.
 
 mk.mesh @mesh (gpu = 1 via link)
 

@@ -14,11 +14,12 @@ def ForwardScalarsPass : SMPass<"mk-sm-forward-scalars"> {
   let description = [{
     Both partitions of a role compute where their item lies. Where a loop searches for it in memory, as for the group
     that a tile of a grouped product is in, the tensor cores stand still for that in front of each item: eight reads,
-    each of which waits for the one before, are 1,000 clocks. The producer does the same ahead, so it sends the consumer what follows
-    from the search and is needed for more than to find the rest. Multiples, conditions and what else is no index are
-    computed from that by the consumer itself: passes behind this one see what they are.
+    each of which waits for the one before, take about 1,500 clocks. The producer does the same ahead, so it sends the
+    consumer what follows from the search and is needed for more than to find the rest. Multiples, conditions and what
+    else is no index are computed from that by the consumer itself: passes behind this one see what they are.
 
-    For loops over items, not those of teams; for searches that stand in their body, not in a branch or loop there, in what no kernel writes that end with numbers of type index.
+    For loops over items, not those of teams; for searches in what no kernel writes that stand in the body of such a
+    loop, not in a branch or loop there, and end with numbers of type index.
 
     ```mlir
     mk.store %tile, %c[%row, %column] valid(%rows, %tn) : tensor<128x256xbf16>, memref<?x?xbf16>
