@@ -26,7 +26,7 @@ def MkSM_AcquireOp : MkSM_EffectOp<"acquire", [MkSM_InProducer, MkSM_HasPlace, M
 def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegments]> {
   let summary = "copies a tile from memory into a slot, asynchronously";
   let description = [{
-    Source, offsets, `valid`, `pad` and `once` are those of `mk.load`; the tile is number
+    Source, offsets, `rows`, `valid`, `pad` and `once` are those of `mk.load`; the tile is number
     `index` of the slot. A later `commit` of the slot covers it.
 
     With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
@@ -44,15 +44,16 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     over the rest of it. The cursor `padding` counts such waits (mk-sm-assign-stages).
 
     A tile of one dimension is brought by the producer's threads, and is not shared; what does not exist of it, or is not
-    `valid`, is zero.
+    `valid`, is zero. So are gathered rows (`rows`), which the copiers bring.
   }];
-  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Optional<MemRefRankOf<[I32], [1]>>:$rows,
+                       Optional<Index>:$rows_at, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
                        DefaultValuedAttr<I64Attr, "1">:$shared, DefaultValuedAttr<I64Attr, "1">:$stride,
                        Optional<MkSM_CursorType>:$padding, UnitAttr:$once);
   let assemblyFormat = [{
-    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)?
-    `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)`)?
+    (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)? `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -60,7 +61,7 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     /// The CTAs that share it, by their numbers in the cluster.
     ShareGroup getGroup() { return {static_cast<int64_t>(getShared()), static_cast<int64_t>(getStride())}; }
     /// Whether the producer may have to write over a part of the tile.
-    bool mayPad() { return !isByElements() && (getPad() || !getValid().empty()); }
+    bool mayPad() { return !isByElements() && !getRows() && (getPad() || !getValid().empty()); }
     /// Whether threads of the producer bring it, not the copy engine.
     bool isByElements() { return getTileType().getRank() == 1; }
   }];

@@ -77,6 +77,10 @@ LogicalResult CopyOp::verify() {
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
                          << getPad().getType() << ": convert the value";
+  if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)))
+    return failure();
+  if (getRows() && (getShared() != 1 || getStride() != 1))
+    return emitOpError() << "is shared, but gathered rows are brought by threads of their CTA: share other copies";
   if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))
     return failure();
   if (tile.getRank() == 1) {

@@ -50,6 +50,8 @@ static LogicalResult verifySize(Operation *op, int64_t size) {
 }
 
 LogicalResult RequestCopyOp::verify() {
+  if (bool(getList()) != bool(getEntriesFrom()) || bool(getList()) != bool(getEntriesBelow()))
+    return emitOpError() << "has a list or the range of its entries, but not both";
   return failed(verifySize(*this, getSize())) ? failure() : verifyCopiers(*this, getCopiers());
 }
 LogicalResult DismissCopiersOp::verify() { return verifyCopiers(*this, getCopiers()); }

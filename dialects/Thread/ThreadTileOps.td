@@ -59,21 +59,27 @@ def MkThread_CopiersAttr : MkThread_Attr<"Copiers", "copiers"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
-def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy"> {
+def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy", [AttrSizedOperandSegments]> {
   let summary = "asks the copiers to bring a tile into its slot";
   let description = [{
     By a warp, of which this is `lane`. The tile begins at `base` of an argument that begins at `start`; its rows and
     elements are `row_stride` and `column_stride` bytes from each other. Of its rows, and of the bytes of
     a row, those from the first number on and below the second one exist; the others become 0. The tile has so
     many rows of `chunks` of 128 bytes, and elements of `size` bytes. The barrier waits for a byte of each copier.
+    With `list` row i is that of the i-th i32 behind the address, counted from `base`, if it is from the first of
+    `entries` on and below the second; these are more than the least i32.
 
     ```mlir
     mk_thread.request_copy %a in %b strides(%n, %m) rows(%first, %rows) bytes(%first, %bytes)
         of 64 x 2 size 2 to %slot counted by %full lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+    mk_thread.request_copy %a in %b strides(%n, %m) rows(%first, %rows) bytes(%first, %bytes)
+        list(%list) entries(%least, %below) of 64 x 2 size 2 to %slot counted by %full lane(%lane)
+        copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
-  let arguments = (ins I64:$base, I64:$start, I64:$row_stride, I64:$column_stride, I32:$rows_from,
+  let arguments = (ins I64:$base, I64:$start, I64:$row_stride, I64:$column_stride, Optional<I64>:$list,
+                       Optional<I32>:$entries_from, Optional<I32>:$entries_below, I32:$rows_from,
                        I32:$rows_left, I32:$bytes_from, I32:$bytes_left,
                        ConfinedAttr<I64Attr, [IntPositive]>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$chunks, I64Attr:$size,
@@ -81,7 +87,8 @@ def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy"> {
                        MkThread_CopiersAttr:$copiers);
   let assemblyFormat = [{
     $base `in` $start `strides` `(` $row_stride `,` $column_stride `)` `rows` `(` $rows_from `,` $rows_left `)`
-    `bytes` `(` $bytes_from `,` $bytes_left `)` `of` $rows `x` $chunks `size` $size `to` $dest
+    `bytes` `(` $bytes_from `,` $bytes_left `)`
+    (`list` `(` $list^ `)` `entries` `(` $entries_from `,` $entries_below `)`)? `of` $rows `x` $chunks `size` $size `to` $dest
     `counted` `by` $barrier `lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict
   }];
   let hasVerifier = 1;
@@ -100,14 +107,15 @@ def MkThread_DismissCopiersOp : MkThread_CompositeOp<"dismiss_copiers"> {
 def MkThread_ServeCopiesOp : MkThread_CompositeOp<"serve_copies"> {
   let summary = "brings tiles as long as there are requests";
   let description = [{
-    By each of the copiers. Elements have one of these sizes.
+    By each of the copiers. Elements have one of these sizes; with `lists` requests may have one.
 
     ```mlir
     mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+    mk_thread.serve_copies sizes [2] lists copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$sizes, MkThread_CopiersAttr:$copiers);
-  let assemblyFormat = "`sizes` $sizes `copiers` `(` $copiers `)` attr-dict";
+  let arguments = (ins DenseI64ArrayAttr:$sizes, UnitAttr:$lists, MkThread_CopiersAttr:$copiers);
+  let assemblyFormat = "`sizes` $sizes (`lists` $lists^)? `copiers` `(` $copiers `)` attr-dict";
   let hasVerifier = 1;
 }
 

@@ -24,16 +24,23 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it. With `staged` (`mk-sm-stage-loads`) the
     copy engine brings it where the role has room for that, also if no `mk.dot` multiplies it.
 
+    With `rows(%list[%at])` the rows of a tile of two dimensions are gathered: row i is that of the offsets and
+    `list[at + i]` further. A row whose entry does not exist in the list, or is behind `valid`, reads as zero, as do
+    rows and columns outside the buffer; there is no `pad`. The list must not change until the tile has been used. On GPUs only operands of `mk.dot` are
+    gathered.
+
     ```mlir
     %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    %g = mk.load %a[%c0, %k] rows(%tokens[%i] : memref<?xi32>) : memref<?x?xbf16> -> tensor<128x64xbf16>
     %y = mk.load %m[%i] valid(%n) pad(%ninf : f32) : memref<?xf32> -> tensor<128xf32>
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$offsets,
-                       Variadic<Index>:$valid, Optional<AnyType>:$pad, UnitAttr:$once, UnitAttr:$staged);
+                       Arg<Optional<MemRefRankOf<[I32], [1]>>, "", [MemRead]>:$rows, Optional<Index>:$rows_at, Variadic<Index>:$valid, Optional<AnyType>:$pad,
+                       UnitAttr:$once, UnitAttr:$staged);
   let results = (outs Mk_Tile:$tile);
   let assemblyFormat = [{
-    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
+    $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)`)? (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
     (`once` $once^)? (`staged` $staged^)? attr-dict `:` qualified(type($source)) `->` type($tile)
   }];
   let hasVerifier = 1;

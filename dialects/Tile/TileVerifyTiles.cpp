@@ -60,9 +60,22 @@ LogicalResult mk::verifyAccess(Operation *op, Value buffer, ValueRange offsets, 
   return success();
 }
 
+LogicalResult mk::verifyGather(Operation *op, Value rows, bool pads, RankedTensorType tile) {
+  if (!rows)
+    return success();
+  if (tile.getRank() != 2)
+    return op->emitOpError() << "gathers the rows of a tile of rank " << tile.getRank()
+                             << ": a list names rows of tiles of two dimensions";
+  if (pads)
+    return op->emitOpError() << "has a pad, but gathered rows that do not exist are zero: leave "
+                                "it out, and mask the tile";
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   RankedTensorType tile = tileType(getTile());
-  if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)))
+  if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)) ||
+      failed(verifyGather(*this, getRows(), bool(getPad()), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "

@@ -48,9 +48,9 @@ bool mk::mayPack(KernelOp kernel, unsigned arg) {
   return isNeverWritten(buffer) && !isSymmetric(buffer.getType()) &&
          llvm::all_of(buffer.getUsers(), [&](Operation *user) {
            if (auto load = dyn_cast<LoadOp>(user))
-             return !followsFromMemory(load.getOffsets());
+             return !load.getRows() && !followsFromMemory(load.getOffsets());
            if (auto copy = dyn_cast<mk_sm::CopyOp>(user))
-             return !followsFromMemory(copy.getOffsets());
+             return !copy.getRows() && !followsFromMemory(copy.getOffsets());
            return isa<memref::DimOp>(user);
          });
 }

@@ -204,6 +204,8 @@ static bool dependsOn(Value value, BlockArgument argument) {
 }
 
 int64_t WorkCounter::countSharers(LoadOp load) {
+  if (load.getRows())
+    return 1; // by threads of each CTA
   auto shape = numbers.getShape(load.getType());
   for (auto [index, count] : differing)
     if (count > 1 && shape->size() > 1 &&

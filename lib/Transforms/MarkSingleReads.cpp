@@ -53,7 +53,7 @@ void mk::markSingleReads(LoadOp load) {
   auto arg = dyn_cast<BlockArgument>(load.getSource());
   TargetAttr target = findTarget(load);
   auto isOther = [&](Operation *user) { return user != load && !isa<memref::DimOp>(user); };
-  if (!arg || !isNeverWritten(arg) || (target && !target.getSm()) ||
+  if (!arg || load.getRows() || !isNeverWritten(arg) || (target && !target.getSm()) ||
       llvm::any_of(arg.getUsers(), isOther))
     return;
   // Without a loop that deals out items all CTAs of the role do the same.

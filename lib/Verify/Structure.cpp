@@ -71,7 +71,7 @@ static std::optional<Place> findPlace(Operation *op) {
     return at(load.getMemRef(), load.getIndices(), false);
   if (auto store = dyn_cast<StoreOp>(op); store && !store.getPeer() && store.getValid().empty())
     return at(store.getDest(), store.getOffsets(), true);
-  if (auto load = dyn_cast<LoadOp>(op); load && load.getValid().empty())
+  if (auto load = dyn_cast<LoadOp>(op); load && load.getValid().empty() && !load.getRows())
     return at(load.getSource(), load.getOffsets(), false);
   return std::nullopt;
 }

@@ -71,11 +71,45 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
   Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
   SmallVector<Value> strides = byteStrides(p, copy.from);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
-  mk_thread::RequestCopyOp::create(p, base, start, strides.end()[-2], strides.back(), rowsFrom,
+  mk_thread::RequestCopyOp::create(p, base, start, strides.end()[-2], strides.back(),
+                                   /*list=*/Value(), /*entries_from=*/Value(),
+                                   /*entries_below=*/Value(), rowsFrom,
                                    rowsLeft, mul(p, columnsFrom, size), mul(p, columnsLeft, size),
                                    shape.end()[-2],
                                    llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
                                    copy.dest, arrival, p.lane, makeCopiers(p));
+}
+
+/// In the range of i32, without the least.
+static Value toEntry(PartitionBuilder &p, Value value) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  return resize(p, minS(p, maxS(p, value, -most), most), p.i32);
+}
+
+/// Of a list in memory; the copiers look its entries up.
+static void gatherRows(PartitionBuilder &p, CopyOp op, const TileCopy &copy, Value arrival) {
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  size_t d = copy.offsets.size() - 2;
+  Buffer list = getBuffer(p, op, op.getRows());
+  Value at = p.scalar(op.getRowsAt());
+  SmallVector<Value> strides = byteStrides(p, copy.from);
+  Value rows = sizeOf(p, copy.from, d), columns = sub(p, sizeOf(p, copy.from, d + 1), copy.offsets[d + 1]);
+  Value entries = sub(p, sizeOf(p, list, 0), at);
+  if (!op.getValid().empty()) {
+    entries = minS(p, entries, p.scalar(op.getValid()[0]));
+    columns = minS(p, columns, p.scalar(op.getValid()[1]));
+  }
+  // Dimensions in front have one place.
+  for (size_t i = 0; i < d; ++i)
+    entries = select(p, ult(p, copy.offsets[i], sizeOf(p, copy.from, i)), entries, p.c64(0));
+  mk_thread::RequestCopyOp::create(
+      p, elementAddress(p, copy.from, copy.offsets), baseOf(p, copy.from), strides[d], strides[d + 1],
+      elementAddress(p, list, {at}), toEntry(p, sub(p, p.c64(0), copy.offsets[d])),
+      toEntry(p, sub(p, rows, copy.offsets[d])), narrow(p, sub(p, p.c64(0), at)), narrow(p, entries),
+      mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), mul(p, narrow(p, columns), size),
+      shape[0], llvm::divideCeil(shape[1] * size, p.info.getChunk()), size, copy.dest, arrival,
+      p.lane, makeCopiers(p));
 }
 
 /// i1: the slot gets elements that are not valid, or not padded; null: never.
@@ -149,8 +183,14 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   RankedTensorType tile = op.getTileType();
   int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
   TileCopy copy{from, tile, add(p, p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
-                op.isByElements() ? SmallVector<int64_t>() : getCopyBox(op)};
+                op.isByElements() || op.getRows() ? SmallVector<int64_t>() : getCopyBox(op)};
   Value full = p.elements(op.getSlot())[1];
+  if (op.getRows()) {
+    if (!p.info.byThreads)
+      return op.emitOpError() << "gathers rows, which threads copy: compile the variant for any strides";
+    gatherRows(p, op, copy, full);
+    return success();
+  }
   if (op.isByElements()) {
     mk_thread::CopyElementsOp::create(
         p, elementAddress(p, from, copy.offsets), byteStrides(p, from).back(), copy.offsets.back(),

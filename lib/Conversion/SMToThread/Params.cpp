@@ -49,7 +49,7 @@ SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
     if (copy.isByElements())
       return; // by threads
     copies = true;
-    byMaps &= !getCopyBox(copy).empty() &&
+    byMaps &= !copy.getRows() && !getCopyBox(copy).empty() &&
               isEngineColumn(copy.getOffsets().back(),
                              getElementBytes(copy.getTileType().getElementType()));
   });
@@ -73,7 +73,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     }
   };
   kernel.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements())
+    if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements() && !copy.getRows())
       add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);

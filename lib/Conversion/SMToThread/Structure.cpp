@@ -25,12 +25,14 @@ mk_thread::CopiersAttr sm::makeCopiers(PartitionBuilder &p) {
 
 static void emitCopiers(PartitionBuilder &p) {
   SmallVector<int64_t> sizes;
+  bool lists = false;
   p.info.getKernel().walk([&](CopyOp op) {
     int64_t size = getElementBytes(op.getTileType().getElementType());
+    lists |= bool(op.getRows());
     if (!op.isByElements() && !llvm::is_contained(sizes, size))
       sizes.push_back(size);
   });
-  auto copy = [&] { mk_thread::ServeCopiesOp::create(p, sizes, makeCopiers(p)); };
+  auto copy = [&] { mk_thread::ServeCopiesOp::create(p, sizes, lists, makeCopiers(p)); };
   if (p.info.getWarps().getMovers())
     within(p, mk_thread::ByWarpsOp::create(p, p.warp, 1, p.info.getWarps().getNumCopiers()), copy);
   else

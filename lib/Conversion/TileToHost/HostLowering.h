@@ -127,6 +127,7 @@ private:
   void checkPut(PutOp op, Value rows);
   /// `rows`: of dimension 0 at the peer, if there are not as many as here.
   void checkStore(StoreOp op, const TilePart &part, Value rows = {});
+  void gatherRows(LoadOp op, Value buffer, Value zero);
   void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);

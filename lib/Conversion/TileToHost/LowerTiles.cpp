@@ -73,20 +73,61 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, V
       });
 }
 
+static void copyBuffer(OpBuilder &b, Value outer, Value inner) {
+  memref::CopyOp::create(b, inner.getLoc(), outer, inner);
+}
+
+/// Row by row: that of the offsets and what the list says further.
+void HostLowering::gatherRows(LoadOp op, Value buffer, Value zero) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  Value list = op.getRows(), entries = memref::DimOp::create(b, loc, list, index(0));
+  auto loop = scf::ForOp::create(b, loc, index(0), index(shape[0]), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  Value at = arith::AddIOp::create(b, loc, op.getRowsAt(), row);
+  Value exists = cmp(arith::CmpIPredicate::ult, at, entries);
+  if (!op.getValid().empty())
+    exists = arith::AndIOp::create(b, loc, exists,
+                                   cmp(arith::CmpIPredicate::slt, row, op.getValid()[0]));
+  auto entry = scf::IfOp::create(b, loc, b.getIndexType(), exists, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(entry.thenBlock());
+    recordAccess(list, at, {}, /*write=*/false);
+    Value number = memref::LoadOp::create(b, loc, list, at);
+    scf::YieldOp::create(b, loc,
+                         arith::IndexCastOp::create(b, loc, b.getIndexType(), number).getResult());
+    b.setInsertionPointToStart(entry.elseBlock());
+    scf::YieldOp::create(b, loc, index(0));
+  }
+  SmallVector<Value> offsets(op.getOffsets());
+  Value &from = offsets[offsets.size() - 2];
+  from = arith::AddIOp::create(b, loc, from, entry.getResult(0));
+  SmallVector<Value> valid{select(exists, index(1), index(0)),
+                           op.getValid().empty() ? index(shape[1]) : op.getValid()[1]};
+  TilePart part = existingPart(op.getSource(), offsets, {1, shape[1]}, valid);
+  recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
+  Value line = subview(b, loc, buffer, {row, index(0)}, {b.getIndexAttr(1), b.getIndexAttr(shape[1])});
+  copyTile(*this, op.getSource(), offsets, line, part, copyBuffer, zero);
+}
+
 LogicalResult HostLowering::lower(LoadOp op) {
   auto tileType = cast<RankedTensorType>(op.getTile().getType());
   Value pad = op.getPad();
   if (!pad)
     pad = arith::ConstantOp::create(b, loc, b.getZeroAttr(tileType.getElementType()));
-  TilePart part = existingPart(op.getSource(), op.getOffsets(), tileType.getShape(), op.getValid());
-  recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
   auto bufferType = MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
   Value buffer = memref::AllocOp::create(b, loc, bufferType);
-  auto copy = [&](OpBuilder &b, Value outer, Value inner) {
-    memref::CopyOp::create(b, loc, outer, inner);
-  };
-  copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copy, pad);
+  if (op.getRows()) {
+    gatherRows(op, buffer, pad);
+  } else {
+    TilePart part =
+        existingPart(op.getSource(), op.getOffsets(), tileType.getShape(), op.getValid());
+    recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
+    copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copyBuffer, pad);
+  }
   return replace(op, bufferization::ToTensorOp::create(b, loc, tileType, buffer, /*restrict=*/true,
                                                        /*writable=*/true)
                          .getResult());

@@ -43,7 +43,9 @@ private:
 
   void fill(mk::LoadOp load, Value slot, int64_t index, ValueRange offsets, ValueRange valid) {
     Value pad = load.getPad() ? get(load.getPad()) : Value();
-    CopyOp::create(b, load.getLoc(), get(load.getSource()), offsets, valid, pad, slot, index,
+    Value rows = load.getRows() ? get(load.getRows()) : Value();
+    Value rowsAt = rows ? get(load.getRowsAt()) : Value();
+    CopyOp::create(b, load.getLoc(), get(load.getSource()), offsets, rows, rowsAt, valid, pad, slot, index,
                    /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce());
   }
 

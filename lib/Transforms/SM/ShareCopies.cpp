@@ -68,7 +68,7 @@ static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluste
         alike &= uniformity.isReachedUniformly(acquire);
         for (Operation *use : acquire.getSlot().getUsers())
           if (auto copy = dyn_cast<CopyOp>(use);
-              copy && !copy.isByElements() && hasParts(copy, group.size) &&
+              copy && !copy.isByElements() && !copy.getRows() && hasParts(copy, group.size) &&
               uniformity.isReachedUniformly(copy) && isSame(copy, uniformity))
             copies.push_back(copy);
       }
@@ -132,7 +132,7 @@ static void explain(mk::RoleOp role, int64_t size, ArrayRef<int64_t> counts) {
   auto [first, count] = mk::getCtaRange(kernel, counts, role.getSymName());
   SmallVector<CopyOp> copies;
   role.walk([&](CopyOp copy) {
-    if (copy.isByElements())
+    if (copy.isByElements() || copy.getRows())
       return; // by threads
     if (copy.getShared() == 1)
       copies.push_back(copy);

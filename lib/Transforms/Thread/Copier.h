@@ -16,16 +16,20 @@ namespace mlir::mk_thread {
 struct CopyRequest {
   Value base, start;             // i64: addresses of the tile and of the argument
   Value rowStride, columnStride; // i64, in bytes
+  Value list;                    // i64: address of the entry of row 0; 0: rows follow each other
   // Of rows, and of the bytes of a row, [from, left) exist; from here on i32.
   Value rowsFrom, rowsLeft, bytesFrom, bytesLeft;
   Value rows, chunks; // of the tile; chunks of a row
   Value size;         // of an element; 0 ends the copiers' work
   Value dest, full;   // the tile in its slot, the barrier that waits for it
+  // Of a list: [from, below) are numbers of rows that exist.
+  Value entriesFrom, entriesBelow;
 
-  static constexpr int64_t kWords = 13;
+  static constexpr int64_t kWords = 16, kLongWords = 5;
   std::array<Value *, kWords> words() {
-    return {&base,      &start, &rowStride, &columnStride, &rowsFrom, &rowsLeft, &bytesFrom,
-            &bytesLeft, &rows,  &chunks,    &size,         &dest,     &full};
+    return {&base,      &start,     &rowStride, &columnStride, &list, &rowsFrom,
+            &rowsLeft,  &bytesFrom, &bytesLeft, &rows,         &chunks, &size,
+            &dest,      &full,      &entriesFrom, &entriesBelow};
   }
 };
 /// Each word has 8 bytes in shared memory.
@@ -39,12 +43,17 @@ struct Copier {
   Value warp, lane;        // the warp among the copiers
   int64_t warps;           // of these
   int64_t chunkBytes = e.sm.getChunk();
+  bool byList = false; // the request has a list
 
   /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
   /// there, but for those that do not begin at a multiple of 4 bytes.
   void start();
   /// `arrive` waits for what was started; moves or adds what could not be brought to its place.
   void finish(function_ref<void()> arrive);
+
+  /// The same of a request with a list (CopierLists.cpp).
+  void startListed();
+  void finishListed(function_ref<void()> arrive);
 
 private:
   static constexpr int64_t kItemLines = 4; // of a warp's item
@@ -54,6 +63,9 @@ private:
   Value addressOf(Value row, Value byte);
   Value isDense();
   Value exists(Value row);
+  Value loadEntry(Value row);
+  Value isRow(Value entry);
+  Value isEven();
   Value hasMisalignedRows();
   void fetchPieces(int64_t unit, bool whole);
   Value loadEnd(Value chunk, Value first);

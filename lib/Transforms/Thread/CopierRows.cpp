@@ -25,13 +25,17 @@ static Value toWord(Emitter &e, Value address) { return and_(e, address, -4); }
 static Value toI64(Emitter &e, Value value) { return resize(e, value, e.i64); }
 
 Value Copier::addressOf(Value row, Value byte) {
-  return add(e, add(e, request.base, toI64(e, byte)), mul(e, toI64(e, row), request.rowStride));
+  if (byList)
+    row = loadEntry(row);
+  return add(e, add(e, request.base, toI64(e, byte)), mul(e, resize(e, row, e.i64, byList), request.rowStride));
 }
 
 /// i1: elements of a row lie side by side.
 Value Copier::isDense() { return eq(e, request.columnStride, toI64(e, request.size)); }
 
 Value Copier::exists(Value row) {
+  if (byList)
+    return isRow(loadEntry(row));
   return and_(e, sge(e, row, request.rowsFrom), slt(e, row, request.rowsLeft));
 }
 
@@ -216,6 +220,8 @@ void Copier::copyPiece(int64_t size, Value row, Value byte, Value to) {
 
 /// i1: the piece at a byte of a row was not brought, or not as it is to be.
 Value Copier::isIncomplete(Value row, Value byte) {
+  if (byList)
+    return e.cbool(true);
   // The word in which a row begins may begin in front of the argument.
   Value cut = ult(e, toWord(e, addressOf(row, byte)), request.start);
   // The end of the last row: a word of it, when shifted, may be in two pieces.

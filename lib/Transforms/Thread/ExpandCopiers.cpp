@@ -43,11 +43,22 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
 }
 
 static void requestCopy(RequestCopyOp op, Emitter &e) {
-  CopyRequest request{op.getBase(),          op.getStart(),       op.getRowStride(),
-                      op.getColumnStride(),  op.getRowsFrom(),    op.getRowsLeft(),
-                      op.getBytesFrom(),     op.getBytesLeft(),   e.c32(op.getRows()),
-                      e.c32(op.getChunks()), e.c32(op.getSize()), op.getDest(),
-                      op.getBarrier()};
+  CopyRequest request{op.getBase(),
+                      op.getStart(),
+                      op.getRowStride(),
+                      op.getColumnStride(),
+                      op.getList() ? op.getList() : e.c64(0),
+                      op.getRowsFrom(),
+                      op.getRowsLeft(),
+                      op.getBytesFrom(),
+                      op.getBytesLeft(),
+                      e.c32(op.getRows()),
+                      e.c32(op.getChunks()),
+                      e.c32(op.getSize()),
+                      op.getDest(),
+                      op.getBarrier(),
+                      op.getEntriesFrom(),
+                      op.getEntriesBelow()};
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
@@ -66,8 +77,17 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
     Copier copier{e, {}, op.getSizes(), sub(e, warp, 1), lane, copiers.getWarps()};
     Value at = requestAt(e, copiers, number);
     for (auto [i, word] : llvm::enumerate(copier.request.words()))
-      *word = load(e, i < 4 ? e.i64 : e.i32, at, 8 * i);
+      *word = load(e, i < CopyRequest::kLongWords ? e.i64 : e.i32, at, 8 * i);
     return copier;
+  };
+  auto either = [&](Copier &copier, function_ref<void()> plain, function_ref<void()> listed) {
+    if (!op.getLists())
+      return plain();
+    ifThenElse(
+        e, eq(e, copier.request.list, 0), plain, [&] {
+          copier.byList = true;
+          listed();
+        });
   };
   Value posted = e.shared(copiers.getPosted());
   // Whether there will be more; how many were taken, and how many of them not finished.
@@ -86,7 +106,7 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
       ifThenElse(
           e, ne(e, copier.request.size, 0),
           [&] {
-            copier.start();
+            either(copier, [&] { copier.start(); }, [&] { copier.startListed(); });
             NVVM::CpAsyncCommitGroupOp::create(e);
             write(e, pending, add(e, open, 1));
             write(e, taken, add(e, number, 1));
@@ -95,7 +115,7 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
     };
     auto finish = [&] {
       Copier copier = copierAt(sub(e, number, open));
-      copier.finish([&] {
+      auto arrive = [&] {
         auto waitFor = [&](int64_t others) { NVVM::CpAsyncWaitGroupOp::create(e, others); };
         static_assert(kDepth == 3);
         ifThenElse(
@@ -106,7 +126,9 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
             });
         // Lanes go on with what others have brought.
         SyncWarpOp::create(e);
-      });
+      };
+      either(
+          copier, [&] { copier.finish(arrive); }, [&] { copier.finishListed(arrive); });
       // The matrix engine reads what was written here.
       FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
       SyncWarpOp::create(e);

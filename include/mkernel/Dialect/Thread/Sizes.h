@@ -11,7 +11,7 @@
 namespace mlir::mk_thread {
 
 /// Requests of copies by threads that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 104;
+constexpr int64_t kRequests = 4, kRequestBytes = 128;
 /// Of a tile that the sender has; ranks that it sends one to at most.
 constexpr int64_t kPostBytes = 80, kMostPeers = 8;
 
