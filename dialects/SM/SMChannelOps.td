@@ -44,15 +44,17 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     over the rest of it. The cursor `padding` counts such waits (mk-sm-assign-stages).
 
     A tile of one dimension is brought by the producer's threads, and is not shared; what does not exist of it, or is not
-    `valid`, is zero. So are gathered rows (`rows`), which the copiers bring.
+    `valid`, is zero. So are gathered rows (`rows`), which the copiers bring; `selected`: as the last `select_rows` has
+    found them.
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Optional<MemRefRankOf<[I32], [1]>>:$rows,
                        Optional<Index>:$rows_at, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
                        DefaultValuedAttr<I64Attr, "1">:$shared, DefaultValuedAttr<I64Attr, "1">:$stride,
-                       Optional<MkSM_CursorType>:$padding, UnitAttr:$once);
+                       Optional<MkSM_CursorType>:$padding, UnitAttr:$once,
+                       UnitAttr:$selected);
   let assemblyFormat = [{
-    $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)`)?
+    $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)` (`selected` $selected^)?)?
     (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)? `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
@@ -65,6 +67,24 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     /// Whether threads of the producer bring it, not the copy engine.
     bool isByElements() { return getTileType().getRank() == 1; }
   }];
+}
+def MkSM_SelectRowsOp : MkSM_EffectOp<"select_rows", [MkSM_InProducer]> {
+  let summary = "has the copiers look up where the rows lie that the next copies gather";
+  let description = [{
+    So many rows of a tile, from the entry of the list on, of which `valid` are looked up. They count from row
+    `offset` of the source. Copies that are `selected` gather them, with other columns each.
+
+    ```mlir
+    mk_sm.select_rows 144 of %a at %row rows(%list[%at] : memref<?xi32>) valid(%left) : memref<?x?xbf16>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count, AnyMemRef:$source, Index:$offset,
+                       MemRefRankOf<[I32], [1]>:$rows, Index:$rows_at, Optional<Index>:$valid);
+  let assemblyFormat = [{
+    $count `of` $source `at` $offset `rows` `(` $rows `[` $rows_at `]` `:` type($rows) `)` (`valid` `(` $valid^ `)`)?
+    attr-dict `:` qualified(type($source))
+  }];
+  let hasVerifier = 1;
 }
 def MkSM_CommitOp : MkSM_EffectOp<"commit", [MkSM_InProducer, MkSM_HasSlot]> {
   let summary = "hands a slot to the consumer as soon as its copies are there";

@@ -65,6 +65,26 @@ RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
 }
 
+LogicalResult SelectRowsOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  if (source.getRank() < 2)
+    return emitOpError() << "selects rows of " << source << ", which has none: name a buffer of two dimensions or more";
+  return success();
+}
+
+/// Whether the last rows that are selected in front of it, in its block or around it, are its own.
+static bool isSelected(CopyOp copy) {
+  for (Operation *op = copy; !isa<PartitionOp>(op); op = op->getParentOp())
+    for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+      if (auto select = dyn_cast<SelectRowsOp>(before))
+        return select.getSource() == copy.getSource() && select.getRows() == copy.getRows() &&
+               select.getRowsAt() == copy.getRowsAt() &&
+               int64_t(select.getCount()) == copy.getTileType().getDimSize(0);
+      else if (mk::holds<SelectRowsOp>(before))
+        return false;
+  return false;
+}
+
 LogicalResult CopyOp::verify() {
   if (failed(verifyIndex(*this, getSlot().getType(), getIndex())))
     return failure();
@@ -79,6 +99,9 @@ LogicalResult CopyOp::verify() {
                          << getPad().getType() << ": convert the value";
   if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)))
     return failure();
+  if (getSelected() && !isSelected(*this))
+    return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in front of it, in its "
+                            "block or around it: run mk-sm-select-rows";
   if (getRows() && (getShared() != 1 || getStride() != 1))
     return emitOpError() << "is shared, but gathered rows are brought by threads of their CTA: share other copies";
   if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))

@@ -66,6 +66,18 @@ def MkThread_CopyBulkOp : MkThread_EffectOp<"copy_bulk"> {
   let assemblyFormat = "$source `to` $dest `,` $bytes `counted` `by` $barrier attr-dict";
   let hasVerifier = 1;
 }
+def MkThread_CopyPieceOp : MkThread_EffectOp<"copy_piece"> {
+  let summary = "starts to copy 16 bytes from global into shared memory, or to write zeros there";
+  let description = [{
+    Zeros where the word is other than 0. One of a group of such copies (PTX ISA, "cp.async"). Addresses are multiples of 16.
+
+    ```mlir
+    mk_thread.copy_piece %source to %slot unless %gone
+    ```
+  }];
+  let arguments = (ins MkThread_Global:$source, MkThread_Shared:$dest, I32:$gone);
+  let assemblyFormat = "$source `to` $dest `unless` $gone attr-dict";
+}
 def MkThread_StoreBulkOp : MkThread_EffectOp<"store_bulk"> {
   let summary = "starts to copy bytes from shared into global memory, or to add elements there";
   let description = [{

@@ -2,6 +2,7 @@
 #include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
+#include "llvm/Support/InterleavedRange.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -54,11 +55,16 @@ LogicalResult RequestCopyOp::verify() {
     return emitOpError() << "has a list or the range of its entries, but not both";
   return failed(verifySize(*this, getSize())) ? failure() : verifyCopiers(*this, getCopiers());
 }
+LogicalResult RequestRowsOp::verify() { return verifyCopiers(*this, getCopiers()); }
+LogicalResult RequestSelectedOp::verify() { return verifyCopiers(*this, getCopiers()); }
 LogicalResult DismissCopiersOp::verify() { return verifyCopiers(*this, getCopiers()); }
 LogicalResult ServeCopiesOp::verify() {
   for (int64_t size : getSizes())
     if (failed(verifySize(*this, size)))
       return failure();
+  if (getLists().size() % 2 || llvm::any_of(getLists(), [](int64_t n) { return n < 1; }))
+    return emitOpError() << "has lists of tiles of [" << llvm::interleaved(getLists())
+                         << "]; give a number of rows and one of chunks for each, of at least 1";
   return verifyCopiers(*this, getCopiers());
 }
 LogicalResult PadTileOp::verify() { return verifySize(*this, getSize()); }

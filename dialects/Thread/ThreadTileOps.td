@@ -93,6 +93,45 @@ def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy", [AttrSizedOper
   }];
   let hasVerifier = 1;
 }
+def MkThread_RequestRowsOp : MkThread_CompositeOp<"request_rows"> {
+  let summary = "asks the copiers to look up rows, and to remember where they lie";
+  let description = [{
+    So many rows of tiles, in a list as that of `request_copy`; those from the first of `rows` on and below the second
+    are looked up, the others do not exist. Copies of selected rows use them until others are looked up.
+
+    ```mlir
+    mk_thread.request_rows 144 stride(%n) rows(%first, %rows) list(%list) entries(%least, %below) lane(%lane)
+        copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$rows, I64:$row_stride, I32:$rows_from, I32:$rows_left,
+                       I64:$list, I32:$entries_from, I32:$entries_below, I32:$lane, MkThread_CopiersAttr:$copiers);
+  let assemblyFormat = [{
+    $rows `stride` `(` $row_stride `)` `rows` `(` $rows_from `,` $rows_left `)` `list` `(` $list `)`
+    `entries` `(` $entries_from `,` $entries_below `)` `lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_RequestSelectedOp : MkThread_CompositeOp<"request_selected"> {
+  let summary = "asks the copiers to bring a tile of the rows that they remember";
+  let description = [{
+    The first of `entries` of the list names the row at `base`. Of a row `bytes` exist, and the others become 0; base, row
+    stride and bytes, unless these are no less than the tile's, are multiples of 16. Rows lie within 64 GiB.
+
+    ```mlir
+    mk_thread.request_selected %a bytes(%bytes) of 144 x 1 to %slot counted by %full lane(%lane)
+        copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+    ```
+  }];
+  let arguments = (ins I64:$base, I32:$bytes_left, ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$chunks, MkThread_Shared:$dest, MkThread_Shared:$barrier,
+                       I32:$lane, MkThread_CopiersAttr:$copiers);
+  let assemblyFormat = [{
+    $base `bytes` `(` $bytes_left `)` `of` $rows `x` $chunks `to` $dest `counted` `by` $barrier
+    `lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
 def MkThread_DismissCopiersOp : MkThread_CompositeOp<"dismiss_copiers"> {
   let summary = "tells the copiers that there are no more requests";
   let description = [{
@@ -107,14 +146,16 @@ def MkThread_DismissCopiersOp : MkThread_CompositeOp<"dismiss_copiers"> {
 def MkThread_ServeCopiesOp : MkThread_CompositeOp<"serve_copies"> {
   let summary = "brings tiles as long as there are requests";
   let description = [{
-    By each of the copiers. Elements have one of these sizes; with `lists` requests may have one.
+    By each of the copiers. Elements have one of these sizes. Tiles of requests with a list have one of these numbers of
+    rows and of chunks, in pairs; code for each is made.
 
     ```mlir
     mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
-    mk_thread.serve_copies sizes [2] lists copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+    mk_thread.serve_copies sizes [2] lists [144, 1, 64, 2] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$sizes, UnitAttr:$lists, MkThread_CopiersAttr:$copiers);
+  let arguments = (ins DenseI64ArrayAttr:$sizes, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lists,
+                       MkThread_CopiersAttr:$copiers);
   let assemblyFormat = "`sizes` $sizes (`lists` $lists^)? `copiers` `(` $copiers `)` attr-dict";
   let hasVerifier = 1;
 }

@@ -378,7 +378,11 @@ void copyAsync(Warp &warp, const Instr &instr, uint32_t lanes) {
     forLanes(lanes & half, [&](uint32_t lane) {
       uint32_t to = uint32_t(warp.address(ops[0], lane));
       uint64_t from = warp.address(ops[1], lane);
-      uint32_t bytes = given > 3 ? uint32_t(warp.value(ops[3], lane)) : size;
+      uint32_t bytes = size;
+      if (given > 3 && ops[3].kind == Operand::Pred)
+        bytes = warp.value(ops[3], lane) ? 0 : size; // "ignore-src"
+      else if (given > 3)
+        bytes = uint32_t(warp.value(ops[3], lane));
       if (to % size || from % size)
         throw Error("copies what is misaligned");
       if (bytes > size)

@@ -86,30 +86,79 @@ static Value toEntry(PartitionBuilder &p, Value value) {
   return resize(p, minS(p, maxS(p, value, -most), most), p.i32);
 }
 
-/// Of a list in memory; the copiers look its entries up.
+namespace {
+/// Rows of a buffer that a list names, as copiers take them.
+struct ListedRows {
+  Value list;        // i64: address of the entry of the first row
+  Value from, left;  // of the tile's rows, those that are looked up
+  Value least, below; // entries of rows that exist
+};
+} // namespace
+
+/// `offset`: the row from which entries count, in dimension d of the buffer; `valid`: null or how many rows are.
+static ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buffer, int64_t d,
+                           Value offset, Value memref, Value at, Value valid) {
+  Buffer list = getBuffer(p, op, memref);
+  Value left = sub(p, sizeOf(p, list, 0), at);
+  if (valid)
+    left = minS(p, left, valid);
+  return {elementAddress(p, list, {at}), narrow(p, sub(p, p.c64(0), at)), narrow(p, left),
+          toEntry(p, sub(p, p.c64(0), offset)),
+          toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
+}
+
+static void lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
+  Buffer from = getBuffer(p, op, op.getSource());
+  int64_t d = from.type.getRank() - 2;
+  ListedRows rows =
+      findRows(p, op, from, d, p.scalar(op.getOffset()), op.getRows(), p.scalar(op.getRowsAt()),
+               op.getValid() ? p.scalar(op.getValid()) : Value());
+  mk_thread::RequestRowsOp::create(p, op.getCount(), byteStrides(p, from)[d], rows.from, rows.left,
+                                   rows.list, rows.least, rows.below, p.lane, makeCopiers(p));
+}
+
+/// Of a list in memory. In pieces of 16 bytes of the rows that copiers remember, where whole ones are all
+/// there is to bring; else they look each row up anew.
 static void gatherRows(PartitionBuilder &p, CopyOp op, const TileCopy &copy, Value arrival) {
   ArrayRef<int64_t> shape = copy.tile.getShape();
   int64_t size = getElementBytes(copy.tile.getElementType());
+  int64_t chunks = llvm::divideCeil(shape[1] * size, p.info.getChunk());
   size_t d = copy.offsets.size() - 2;
-  Buffer list = getBuffer(p, op, op.getRows());
-  Value at = p.scalar(op.getRowsAt());
   SmallVector<Value> strides = byteStrides(p, copy.from);
-  Value rows = sizeOf(p, copy.from, d), columns = sub(p, sizeOf(p, copy.from, d + 1), copy.offsets[d + 1]);
-  Value entries = sub(p, sizeOf(p, list, 0), at);
-  if (!op.getValid().empty()) {
-    entries = minS(p, entries, p.scalar(op.getValid()[0]));
-    columns = minS(p, columns, p.scalar(op.getValid()[1]));
-  }
+  auto valid = [&](int64_t i) { return op.getValid().empty() ? Value() : p.scalar(op.getValid()[i]); };
+  ListedRows rows = findRows(p, op, copy.from, d, copy.offsets[d], op.getRows(),
+                             p.scalar(op.getRowsAt()), valid(0));
+  Value columns = sub(p, sizeOf(p, copy.from, d + 1), copy.offsets[d + 1]);
+  if (Value some = valid(1))
+    columns = minS(p, columns, some);
   // Dimensions in front have one place.
   for (size_t i = 0; i < d; ++i)
-    entries = select(p, ult(p, copy.offsets[i], sizeOf(p, copy.from, i)), entries, p.c64(0));
-  mk_thread::RequestCopyOp::create(
-      p, elementAddress(p, copy.from, copy.offsets), baseOf(p, copy.from), strides[d], strides[d + 1],
-      elementAddress(p, list, {at}), toEntry(p, sub(p, p.c64(0), copy.offsets[d])),
-      toEntry(p, sub(p, rows, copy.offsets[d])), narrow(p, sub(p, p.c64(0), at)), narrow(p, entries),
-      mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), mul(p, narrow(p, columns), size),
-      shape[0], llvm::divideCeil(shape[1] * size, p.info.getChunk()), size, copy.dest, arrival,
-      p.lane, makeCopiers(p));
+    columns = select(p, ult(p, copy.offsets[i], sizeOf(p, copy.from, i)), columns, p.c64(0));
+  Value bytes = mul(p, narrow(p, columns), size);
+  auto lookUp = [&] {
+    mk_thread::RequestCopyOp::create(
+        p, elementAddress(p, copy.from, copy.offsets), baseOf(p, copy.from), strides[d],
+        strides[d + 1], rows.list, rows.least, rows.below, rows.from, rows.left,
+        mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), bytes, shape[0], chunks, size,
+        copy.dest, arrival, p.lane, makeCopiers(p));
+  };
+  if (!op.getSelected())
+    return lookUp();
+  SmallVector<Value> first(copy.offsets);
+  first[d] = add(p, first[d], resize(p, rows.least, p.i64, /*isSigned=*/true));
+  Value base = elementAddress(p, copy.from, first);
+  Value low = or_(p, or_(p, base, strides[d]), resize(p, bytes, p.i64));
+  Value even = eq(p, and_(p, low, kEngineBytes - 1), 0);
+  even = and_(p, even, eq(p, strides[d + 1], size));
+  even = and_(p, even, sge(p, copy.offsets[d + 1], 0));
+  even = and_(p, even, ult(p, mul(p, sizeOf(p, copy.from, d), strides[d]), int64_t(1) << 36));
+  ifThenElse(
+      p, even,
+      [&] {
+        mk_thread::RequestSelectedOp::create(p, base, bytes, shape[0], chunks, copy.dest, arrival,
+                                             p.lane, makeCopiers(p));
+      },
+      lookUp);
 }
 
 /// i1: the slot gets elements that are not valid, or not padded; null: never.
@@ -238,4 +287,4 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   return success();
 }
 
-void sm::populateCopyLowerings(LoweringTable &table) { table.add(lowerCopy, lowerTile); }
+void sm::populateCopyLowerings(LoweringTable &table) { table.add(lowerCopy, lowerSelectRows, lowerTile); }

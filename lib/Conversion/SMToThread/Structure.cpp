@@ -25,10 +25,16 @@ mk_thread::CopiersAttr sm::makeCopiers(PartitionBuilder &p) {
 
 static void emitCopiers(PartitionBuilder &p) {
   SmallVector<int64_t> sizes;
-  bool lists = false;
+  SmallVector<int64_t> lists;
+  llvm::SmallDenseSet<std::pair<int64_t, int64_t>> shapes;
   p.info.getKernel().walk([&](CopyOp op) {
     int64_t size = getElementBytes(op.getTileType().getElementType());
-    lists |= bool(op.getRows());
+    if (op.getRows()) {
+      ArrayRef<int64_t> shape = op.getTileType().getShape();
+      int64_t chunks = llvm::divideCeil(shape[1] * size, p.info.getChunk());
+      if (shapes.insert({shape[0], chunks}).second)
+        lists.append({shape[0], chunks});
+    }
     if (!op.isByElements() && !llvm::is_contained(sizes, size))
       sizes.push_back(size);
   });

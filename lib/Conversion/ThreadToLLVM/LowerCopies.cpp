@@ -63,6 +63,11 @@ void mk::thread::addCopyPatterns(RewritePatternSet &patterns) {
                    "$2, [$3];",
                    {}, {op.getDest(), op.getSource(), op.getBytes(), op.getBarrier()});
   });
+  // nvvm.cp.async has a number of bytes, from which ptxas computes addresses and a predicate.
+  addPattern<CopyPieceOp>(patterns, [](CopyPieceOp op, Ptx &ptx) {
+    return ptx.run("cp.async.cg.shared.global [$0], [$1], 16, $2;", {},
+                   {op.getDest(), op.getSource(), ptx.testWord(op.getGone())});
+  });
   addPattern<StoreBulkOp>(patterns, lowerStoreBulk);
   addPattern<CommitGroupOp>(patterns, [](CommitGroupOp, Ptx &ptx) {
     return ptx.upstream<NVVM::CpAsyncBulkCommitGroupOp>();

@@ -46,7 +46,7 @@ private:
     Value rows = load.getRows() ? get(load.getRows()) : Value();
     Value rowsAt = rows ? get(load.getRowsAt()) : Value();
     CopyOp::create(b, load.getLoc(), get(load.getSource()), offsets, rows, rowsAt, valid, pad, slot, index,
-                   /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce());
+                   /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce(), /*selected=*/false);
   }
 
   /// A part of the tile's columns in each slot.

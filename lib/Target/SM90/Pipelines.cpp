@@ -63,6 +63,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   cleanUp(pm);
   verify(pm, "overlapped");
   pm.addPass(mk_sm::createShareCopiesPass());
+  pm.addPass(mk_sm::createSelectRowsPass());
   pm.addPass(createSizeRingsPass());
   pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createHoistLoadsPass());

@@ -38,6 +38,7 @@ void pairDots(ModuleOp module);
 void postStores(ModuleOp module);
 void rematerializeScalars(PartitionOp partition);
 void reverseFolds(mk::FoldOp fold);
+void selectRows(CopyOp copy);
 LogicalResult shareCopies(mk::KernelOp kernel);
 void skipRescaling(arith::MulFOp op);
 void spillFragments(mk::KernelOp kernel);

@@ -26,6 +26,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_POSTSTORESPASS
 #define GEN_PASS_DEF_REMATERIALIZESCALARSPASS
 #define GEN_PASS_DEF_REVERSEFOLDSPASS
+#define GEN_PASS_DEF_SELECTROWSPASS
 #define GEN_PASS_DEF_SHARECOPIESPASS
 #define GEN_PASS_DEF_SKIPRESCALINGPASS
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
@@ -58,6 +59,7 @@ template struct FunctionPass<mk_sm::impl::PostStoresPassBase, mk_sm::postStores>
 template struct FunctionPass<mk_sm::impl::RematerializeScalarsPassBase,
                              mk_sm::rematerializeScalars>;
 template struct FunctionPass<mk_sm::impl::ReverseFoldsPassBase, mk_sm::reverseFolds>;
+template struct FunctionPass<mk_sm::impl::SelectRowsPassBase, mk_sm::selectRows>;
 template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopies>;
 template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipRescaling>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;

@@ -1,8 +1,8 @@
 //===- Copier.h - Copies without the copy engine -----------------*- C++ -*-===//
 //
 // In the variant for any strides the warps of the producer's warpgroup that have nothing else to do
-// copy what no tensor map describes. What the
-// producer asks of them, and how a warp brings the rows that are its own (CopierRows.cpp).
+// copy what no tensor map describes, and gather rows. What the
+// producer asks of them, and how a warp brings the rows that are its own (CopierRows.cpp, CopierLists.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
@@ -14,22 +14,25 @@ namespace mlir::mk_thread {
 
 /// A tile to be copied, in registers: the same in all lanes.
 struct CopyRequest {
-  Value base, start;             // i64: addresses of the tile and of the argument
+  /// What is asked: to copy, to copy the rows of a list, to remember those of a list, or to copy those.
+  enum Kind : int64_t { Plain, Listed, Select, Selected };
+
+  Value base;                    // i64: address of the tile
+  Value start;                   // i64: that of the argument, or of a list's entry for row 0
   Value rowStride, columnStride; // i64, in bytes
-  Value list;                    // i64: address of the entry of row 0; 0: rows follow each other
   // Of rows, and of the bytes of a row, [from, left) exist; from here on i32.
   Value rowsFrom, rowsLeft, bytesFrom, bytesLeft;
   Value rows, chunks; // of the tile; chunks of a row
   Value size;         // of an element; 0 ends the copiers' work
   Value dest, full;   // the tile in its slot, the barrier that waits for it
-  // Of a list: [from, below) are numbers of rows that exist.
-  Value entriesFrom, entriesBelow;
+  // Where the kernel has lists; [from, below) are entries of rows that exist.
+  Value kind, entriesFrom, entriesBelow;
 
-  static constexpr int64_t kWords = 16, kLongWords = 5;
+  static constexpr int64_t kWords = 16, kLongWords = 4;
   std::array<Value *, kWords> words() {
-    return {&base,      &start,     &rowStride, &columnStride, &list, &rowsFrom,
-            &rowsLeft,  &bytesFrom, &bytesLeft, &rows,         &chunks, &size,
-            &dest,      &full,      &entriesFrom, &entriesBelow};
+    return {&base,      &start, &rowStride, &columnStride, &rowsFrom, &rowsLeft,
+            &bytesFrom, &bytesLeft, &rows,  &chunks,       &size,     &dest,
+            &full,      &kind,  &entriesFrom, &entriesBelow};
   }
 };
 /// Each word has 8 bytes in shared memory.
@@ -46,14 +49,20 @@ struct Copier {
   bool byList = false; // the request has a list
 
   /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
-  /// there, but for those that do not begin at a multiple of 4 bytes.
+  /// there, but for those that do not begin at a multiple of 4 bytes. Those of a list are brought at the end.
   void start();
   /// `arrive` waits for what was started; moves or adds what could not be brought to its place.
   void finish(function_ref<void()> arrive);
 
-  /// The same of a request with a list (CopierLists.cpp).
-  void startListed();
-  void finishListed(function_ref<void()> arrive);
+  /// Remembers where the warp's rows of a list lie, for tiles of so many rows, in variables of 16 bytes from the first
+  /// row that an entry may name.
+  void selectRows(int64_t rows, ArrayRef<Value> places);
+  /// Starts to bring a tile of so many rows and chunks from there.
+  void startSelected(int64_t rows, int64_t chunks, ArrayRef<Value> places);
+  /// How many rows of a tile a lane brings pieces of.
+  static int64_t countRows(int64_t rows, int64_t warps) {
+    return llvm::divideCeil(rows, kItemLines * warps);
+  }
 
 private:
   static constexpr int64_t kItemLines = 4; // of a warp's item
@@ -65,7 +74,6 @@ private:
   Value exists(Value row);
   Value loadEntry(Value row);
   Value isRow(Value entry);
-  Value isEven();
   Value hasMisalignedRows();
   void fetchPieces(int64_t unit, bool whole);
   Value loadEnd(Value chunk, Value first);

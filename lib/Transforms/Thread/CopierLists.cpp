@@ -1,8 +1,9 @@
 //===- CopierLists.cpp - Rows of a list that a warp brings ----------------===//
 //
-// As in CopierRows.cpp, but which row comes next stands in a list in memory. Entries are loaded
-// two items ahead. Where all pieces of 16 bytes exist whole or not at all, and are aligned, they are
-// brought by cp.async; else elements, one at a time.
+// As in CopierRows.cpp, but which row comes next stands in a list in memory. Where rows lie stays in
+// registers, one for each row of which a lane brings a piece: in a step of a product there is nothing to do
+// but to add and to copy. What does not consist of aligned pieces of 16 bytes goes element by element, and
+// is looked up each time.
 //
 //===----------------------------------------------------------------------===//
 #include "Copier.h"
@@ -10,14 +11,14 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-/// No number of a row that exists.
-static constexpr int64_t kNoRow = std::numeric_limits<int32_t>::min();
+/// An entry of no row that exists, and the place of one.
+static constexpr int64_t kNoRow = std::numeric_limits<int32_t>::min(), kNoPlace = -1;
+static constexpr int64_t kPieceBytes = 16;
 
-/// The number of a tile's row, behind the tile too; kNoRow where the list has none.
+/// The entry for a tile's row, kNoRow where the list has none.
 Value Copier::loadEntry(Value row) {
   Value listed = and_(e, sge(e, row, request.rowsFrom), slt(e, row, request.rowsLeft));
-  listed = and_(e, listed, slt(e, row, request.rows));
-  Value at = add(e, request.list, shl(e, resize(e, row, e.i64), 2));
+  Value at = add(e, request.start, shl(e, resize(e, row, e.i64), 2));
   return LoadOp::create(e, e.i32, at, 4, resize(e, listed, e.i32), e.c32(kNoRow)).getResult(0);
 }
 
@@ -25,42 +26,51 @@ Value Copier::isRow(Value entry) {
   return and_(e, sge(e, entry, request.entriesFrom), slt(e, entry, request.entriesBelow));
 }
 
-/// i1: aligned pieces of 16 bytes are all there is to bring.
-Value Copier::isEven() {
-  Value low = or_(e, request.base, request.rowStride);
-  Value even = and_(e, isDense(), eq(e, and_(e, low, 15), 0));
-  Value whole = sge(e, request.bytesLeft, mul(e, request.chunks, chunkBytes));
-  whole = or_(e, whole, eq(e, and_(e, request.bytesLeft, 15), 0));
-  return and_(e, and_(e, even, whole), eq(e, request.bytesFrom, 0));
+void Copier::selectRows(int64_t rows, ArrayRef<Value> places) {
+  Value first = add(e, shl(e, warp, 2), shr(e, lane, 3));
+  int64_t step = getStepLines(), count = countRows(rows, warps);
+  SmallVector<Value> entries; // on their way together
+  for (int64_t i = 0; i < count; ++i)
+    entries.push_back(loadEntry(add(e, first, i * step)));
+  for (auto [entry, place] : llvm::zip(entries, places)) {
+    // Not negative, of a row.
+    Value number = resize(e, sub(e, entry, request.entriesFrom), e.i64);
+    Value at = shr(e, mul(e, number, request.rowStride), llvm::Log2_64(kPieceBytes));
+    write(e, place, select(e, isRow(entry), resize(e, at, e.i32), e.c32(kNoPlace)));
+  }
 }
 
-void Copier::startListed() {
-  ifThen(e, isEven(), [&] {
-    Value piece = shl(e, and_(e, lane, 7), 4);
-    Value first = add(e, shl(e, warp, 2), shr(e, lane, 3));
-    int64_t step = getStepLines();
-    auto loop = scf::ForOp::create(e, first, request.rows, e.c32(step),
-                                   ValueRange{loadEntry(first), loadEntry(add(e, first, step))});
-    OpBuilder::InsertionGuard guard(e);
-    e.setInsertionPointToStart(loop.getBody());
-    Value row = loop.getInductionVar(), entry = loop.getRegionIterArg(0);
-    Value later = loadEntry(add(e, row, 2 * step));
-    Value from = add(e, request.base, mul(e, resize(e, entry, e.i64, /*isSigned=*/true), request.rowStride));
-    Value left = select(e, isRow(entry), request.bytesLeft, e.c32(0));
-    Value place = add(e, request.dest, xor_(e, swizzle(e, row), piece));
-    forRange(e, request.chunks, [&](Value chunk) {
-      Value byte = add(e, mul(e, chunk, chunkBytes), piece);
-      Value bytes = minS(e, maxS(e, sub(e, left, byte), 0), 16);
-      Value line = add(e, mul(e, chunk, request.rows), row);
-      NVVM::CpAsyncOp::create(e, toPointer(e, add(e, place, mul(e, line, chunkBytes))),
-                              toPointer(e, add(e, from, resize(e, byte, e.i64))), 16,
-                              NVVM::LoadCacheModifierKind::CG, bytes);
-    });
-    scf::YieldOp::create(e, e.getLoc(), ValueRange{loop.getRegionIterArg(1), later});
-  });
-}
-
-void Copier::finishListed(function_ref<void()> arrive) {
-  arrive();
-  ifThen(e, xor_(e, isEven(), e.cbool(true)), [&] { completePieces(); });
+void Copier::startSelected(int64_t rows, int64_t chunks, ArrayRef<Value> places) {
+  Value piece = shl(e, and_(e, lane, 7), 4);
+  Value first = add(e, shl(e, warp, 2), shr(e, lane, 3));
+  Value base = add(e, request.base, resize(e, piece, e.i64));
+  int64_t step = getStepLines(), period = e.sm.getSwizzleRows();
+  SmallVector<Value> gone; // by chunk: nothing exists there
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    gone.push_back(sge(e, add(e, piece, chunk * chunkBytes), request.bytesLeft));
+  // By a row's place in the swizzle's period.
+  llvm::DenseMap<int64_t, Value> lines;
+  for (int64_t i = 0; i < countRows(rows, warps); ++i) {
+    int64_t skipped = i * step, in = skipped % period;
+    Value &line = lines[in];
+    if (!line) {
+      Value row = add(e, first, in);
+      line = add(e, request.dest, xor_(e, swizzle(e, row), piece));
+      line = add(e, line, mul(e, row, chunkBytes));
+    }
+    Value place = read(e, places[i], e.i32);
+    Value from = add(e, base, mul(e, resize(e, place, e.i64), kPieceBytes));
+    Value noRow = eq(e, place, kNoPlace);
+    Value to = add(e, line, (skipped - in) * chunkBytes);
+    auto copy = [&] {
+      for (int64_t chunk = 0; chunk < chunks; ++chunk)
+        CopyPieceOp::create(e, add(e, from, chunk * chunkBytes),
+                            add(e, to, chunk * rows * chunkBytes),
+                            resize(e, or_(e, noRow, gone[chunk]), e.i32));
+    };
+    if (skipped + step <= rows)
+      copy();
+    else
+      ifThen(e, slt(e, add(e, first, skipped), rows), copy);
+  }
 }

@@ -101,6 +101,8 @@ void Copier::fetchPieces(int64_t unit, bool whole) {
 }
 
 void Copier::start() {
+  if (byList)
+    return;
   ifThen(e, isDense(), [&] {
     Value low = or_(e, request.base, request.rowStride);
     auto isAligned = [&](int64_t bytes) { return eq(e, and_(e, low, bytes - 1), 0); };
@@ -263,6 +265,10 @@ void Copier::completePieces() {
 }
 
 void Copier::finish(function_ref<void()> arrive) {
+  if (byList) {
+    arrive();
+    return completePieces();
+  }
   if (llvm::any_of(sizes, [](int64_t size) { return size < 4; }))
     ifThenElse(
         e, hasMisalignedRows(), [&] { shiftRows(arrive); }, arrive);

@@ -43,11 +43,11 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
 }
 
 static void requestCopy(RequestCopyOp op, Emitter &e) {
+  bool listed = bool(op.getList());
   CopyRequest request{op.getBase(),
-                      op.getStart(),
+                      listed ? op.getList() : op.getStart(),
                       op.getRowStride(),
                       op.getColumnStride(),
-                      op.getList() ? op.getList() : e.c64(0),
                       op.getRowsFrom(),
                       op.getRowsLeft(),
                       op.getBytesFrom(),
@@ -57,42 +57,230 @@ static void requestCopy(RequestCopyOp op, Emitter &e) {
                       e.c32(op.getSize()),
                       op.getDest(),
                       op.getBarrier(),
+                      e.c32(listed ? CopyRequest::Listed : CopyRequest::Plain),
                       op.getEntriesFrom(),
                       op.getEntriesBelow()};
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
+static void requestRows(RequestRowsOp op, Emitter &e) {
+  CopyRequest request;
+  request.kind = e.c32(CopyRequest::Select);
+  request.rowStride = op.getRowStride();
+  request.rowsFrom = op.getRowsFrom();
+  request.rowsLeft = op.getRowsLeft();
+  request.rows = e.c32(op.getRows());
+  request.start = op.getList();
+  request.entriesFrom = op.getEntriesFrom();
+  request.entriesBelow = op.getEntriesBelow();
+  post(e, op.getCopiers(), op.getLane(), request);
+}
+
+static void requestSelected(RequestSelectedOp op, Emitter &e) {
+  CopyRequest request;
+  request.kind = e.c32(CopyRequest::Selected);
+  request.base = op.getBase();
+  request.bytesLeft = op.getBytesLeft();
+  request.rows = e.c32(op.getRows());
+  request.chunks = e.c32(op.getChunks());
+  request.dest = op.getDest();
+  request.full = op.getBarrier();
+  post(e, op.getCopiers(), op.getLane(), request);
+}
+
 static void dismissCopiers(DismissCopiersOp op, Emitter &e) {
   CopyRequest end;
+  end.kind = e.c32(CopyRequest::Plain);
   end.size = e.c32(0);
   post(e, op.getCopiers(), op.getLane(), end);
 }
 
-// Nobody waits for a request while there is one to finish: the consumer may wait for that.
-static void serveCopies(ServeCopiesOp op, Emitter &e) {
-  CopiersAttr copiers = op.getCopiers();
-  Value thread = ThreadIdOp::create(e), lane = laneOf(e, thread),
-        warp = uniform(e, warpOf(e, thread));
-  auto copierAt = [&](Value number) {
-    Copier copier{e, {}, op.getSizes(), sub(e, warp, 1), lane, copiers.getWarps()};
-    Value at = requestAt(e, copiers, number);
-    for (auto [i, word] : llvm::enumerate(copier.request.words()))
-      *word = load(e, i < CopyRequest::kLongWords ? e.i64 : e.i32, at, 8 * i);
-    return copier;
-  };
-  auto either = [&](Copier &copier, function_ref<void()> plain, function_ref<void()> listed) {
-    if (!op.getLists())
-      return plain();
-    ifThenElse(
-        e, eq(e, copier.request.list, 0), plain, [&] {
-          copier.byList = true;
-          listed();
-        });
-  };
-  Value posted = e.shared(copiers.getPosted());
+namespace {
+/// What a warp of the copiers does.
+class Service {
+public:
+  Service(ServeCopiesOp op, Emitter &e)
+      : e(e), op(op), copiers(op.getCopiers()), thread(ThreadIdOp::create(e)),
+        lane(laneOf(e, thread)), warp(uniform(e, warpOf(e, thread))),
+        more(variable(e, e.i32, e.c32(1))), taken(variable(e, e.i32, e.c32(0))),
+        pending(variable(e, e.i32, e.c32(0))) {
+    int64_t most = 0;
+    for (size_t i = 0; i < op.getLists().size(); i += 2)
+      most = std::max(most, Copier::countRows(op.getLists()[i], copiers.getWarps()));
+    for (int64_t i = 0; i < most; ++i)
+      places.push_back(variable(e, e.i32, e.c32(0)));
+  }
+
+  void run();
+
+private:
+  /// With these words of the request; all, if none is named.
+  Copier copierAt(Value number, ArrayRef<Value CopyRequest::*> words = {});
+  void take(Value number, Value open);
+  void finish(Value number, Value open);
+  void start(Value number);
+  void startSelected(Value number);
+  void selectRows(Value number);
+  /// One of several, by a word: for what else, the last.
+  void choose(Value word, ArrayRef<std::pair<int64_t, function_ref<void()>>> cases,
+              function_ref<void()> other);
+
+  Emitter &e;
+  ServeCopiesOp op;
+  CopiersAttr copiers;
+  Value thread, lane, warp;
   // Whether there will be more; how many were taken, and how many of them not finished.
-  Value more = variable(e, e.i32, e.c32(1)), taken = variable(e, e.i32, e.c32(0)),
-        pending = variable(e, e.i32, e.c32(0));
+  Value more, taken, pending;
+  SmallVector<Value> places; // of the rows that are remembered
+};
+} // namespace
+
+Copier Service::copierAt(Value number, ArrayRef<Value CopyRequest::*> words) {
+  Copier copier{e, {}, op.getSizes(), sub(e, warp, 1), lane, copiers.getWarps()};
+  Value at = requestAt(e, copiers, number);
+  auto wanted = [&](Value *word) {
+    return words.empty() || llvm::any_of(words, [&](Value CopyRequest::*member) {
+             return &(copier.request.*member) == word;
+           });
+  };
+  for (auto [i, word] : llvm::enumerate(copier.request.words()))
+    if (wanted(word))
+      *word = load(e, i < CopyRequest::kLongWords ? e.i64 : e.i32, at, 8 * i);
+  return copier;
+}
+
+void Service::choose(Value word, ArrayRef<std::pair<int64_t, function_ref<void()>>> cases,
+                     function_ref<void()> other) {
+  if (cases.empty())
+    return other();
+  auto [number, body] = cases.front();
+  ifThenElse(e, eq(e, word, number), body, [&] { choose(word, cases.drop_front(), other); });
+}
+
+void Service::start(Value number) {
+  Copier copier = copierAt(number);
+  copier.start();
+}
+
+void Service::startSelected(Value number) {
+  Copier copier = copierAt(number, {&CopyRequest::base, &CopyRequest::bytesLeft, &CopyRequest::rows,
+                                    &CopyRequest::chunks, &CopyRequest::dest});
+  ArrayRef<int64_t> lists = op.getLists();
+  for (size_t i = 0; i < lists.size(); i += 2) {
+    auto copy = [&] { copier.startSelected(lists[i], lists[i + 1], places); };
+    if (lists.size() == 2)
+      copy();
+    else
+      ifThen(e,
+             and_(e, eq(e, copier.request.rows, lists[i]),
+                  eq(e, copier.request.chunks, lists[i + 1])),
+             copy);
+  }
+}
+
+void Service::selectRows(Value number) {
+  Copier copier = copierAt(
+      number, {&CopyRequest::start, &CopyRequest::rowStride, &CopyRequest::rowsFrom,
+               &CopyRequest::rowsLeft, &CopyRequest::rows, &CopyRequest::entriesFrom,
+               &CopyRequest::entriesBelow});
+  llvm::SmallDenseSet<int64_t> done;
+  ArrayRef<int64_t> lists = op.getLists();
+  for (size_t i = 0; i < lists.size(); i += 2) {
+    if (!done.insert(lists[i]).second)
+      continue;
+    auto select = [&] { copier.selectRows(lists[i], places); };
+    if (lists.size() == 2)
+      select();
+    else
+      ifThen(e, eq(e, copier.request.rows, lists[i]), select);
+  }
+}
+
+void Service::take(Value number, Value open) {
+  meet(e, copiers);
+  Copier head = copierAt(number, {&CopyRequest::size, &CopyRequest::kind});
+  auto isTaken = [&] {
+    NVVM::CpAsyncCommitGroupOp::create(e);
+    write(e, pending, add(e, open, 1));
+    write(e, taken, add(e, number, 1));
+  };
+  auto plain = [&] {
+    ifThenElse(
+        e, ne(e, head.request.size, 0),
+        [&] {
+          start(number);
+          isTaken();
+        },
+        [&] { write(e, more, e.c32(0)); });
+  };
+  if (places.empty())
+    return plain();
+  auto listed = isTaken; // each row is brought at the end
+  auto select = [&] {
+    selectRows(number);
+    isTaken();
+  };
+  auto selected = [&] {
+    startSelected(number);
+    isTaken();
+  };
+  choose(head.request.kind,
+         {{CopyRequest::Selected, selected},
+          {CopyRequest::Select, select},
+          {CopyRequest::Listed, listed}},
+         plain);
+}
+
+void Service::finish(Value number, Value open) {
+  auto arrive = [&] {
+    auto waitFor = [&](int64_t others) { NVVM::CpAsyncWaitGroupOp::create(e, others); };
+    static_assert(kDepth == 3);
+    ifThenElse(
+        e, eq(e, open, 1), [&] { waitFor(0); },
+        [&] {
+          ifThenElse(
+              e, eq(e, open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
+        });
+    // Lanes go on with what others have brought.
+    SyncWarpOp::create(e);
+  };
+  auto complete = [&] {
+    // The matrix engine reads what was written here.
+    FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
+    SyncWarpOp::create(e);
+    ifThen(e, eq(e, lane, 0), [&] {
+      FenceOp::create(e, MemScope::Cta);
+      BarrierCompleteOp::create(e, copierAt(number, {&CopyRequest::full}).request.full, 1);
+    });
+  };
+  auto plain = [&] {
+    copierAt(number).finish(arrive);
+    complete();
+  };
+  auto listed = [&] {
+    Copier copier = copierAt(number);
+    copier.byList = true;
+    copier.finish(arrive);
+    complete();
+  };
+  auto selected = [&] {
+    arrive();
+    complete();
+  };
+  if (places.empty())
+    plain();
+  else
+    choose(copierAt(number, {&CopyRequest::kind}).request.kind,
+           {{CopyRequest::Selected, selected},
+            {CopyRequest::Select, arrive},
+            {CopyRequest::Listed, listed}},
+           plain);
+  write(e, pending, sub(e, open, 1));
+}
+
+// Nobody waits for a request while there is one to finish: the consumer may wait for that.
+void Service::run() {
+  Value posted = e.shared(copiers.getPosted());
   auto goesOn = [&] { return ne(e, or_(e, read(e, more, e.i32), read(e, pending, e.i32)), 0); };
   whileTrue(e, goesOn, [&] {
     Value number = read(e, taken, e.i32), open = read(e, pending, e.i32);
@@ -100,50 +288,17 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
     Value isNew = ne(e, fromLane0(e, LoadSharedOp::create(e, e.i32, posted, 0)), number);
     Value takes = or_(e, eq(e, open, 0), and_(e, isNew, slt(e, open, kDepth)));
     takes = and_(e, takes, ne(e, read(e, more, e.i32), 0));
-    auto take = [&] {
-      meet(e, copiers);
-      Copier copier = copierAt(number);
-      ifThenElse(
-          e, ne(e, copier.request.size, 0),
-          [&] {
-            either(copier, [&] { copier.start(); }, [&] { copier.startListed(); });
-            NVVM::CpAsyncCommitGroupOp::create(e);
-            write(e, pending, add(e, open, 1));
-            write(e, taken, add(e, number, 1));
-          },
-          [&] { write(e, more, e.c32(0)); });
-    };
-    auto finish = [&] {
-      Copier copier = copierAt(sub(e, number, open));
-      auto arrive = [&] {
-        auto waitFor = [&](int64_t others) { NVVM::CpAsyncWaitGroupOp::create(e, others); };
-        static_assert(kDepth == 3);
-        ifThenElse(
-            e, eq(e, open, 1), [&] { waitFor(0); },
-            [&] {
-              ifThenElse(
-                  e, eq(e, open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
-            });
-        // Lanes go on with what others have brought.
-        SyncWarpOp::create(e);
-      };
-      either(
-          copier, [&] { copier.finish(arrive); }, [&] { copier.finishListed(arrive); });
-      // The matrix engine reads what was written here.
-      FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
-      SyncWarpOp::create(e);
-      ifThen(e, eq(e, lane, 0), [&] {
-        FenceOp::create(e, MemScope::Cta);
-        BarrierCompleteOp::create(e, copier.request.full, 1);
-      });
-      write(e, pending, sub(e, open, 1));
-    };
-    ifThenElse(e, takes, take, finish);
+    ifThenElse(
+        e, takes, [&] { take(number, open); }, [&] { finish(sub(e, number, open), open); });
   });
 }
 
+static void serveCopies(ServeCopiesOp op, Emitter &e) { Service(op, e).run(); }
+
 void mk_thread::expandCopiers(ModuleOp module) {
   expandEach<RequestCopyOp>(module, requestCopy);
+  expandEach<RequestRowsOp>(module, requestRows);
+  expandEach<RequestSelectedOp>(module, requestSelected);
   expandEach<DismissCopiersOp>(module, dismissCopiers);
   expandEach<ServeCopiesOp>(module, serveCopies);
 }

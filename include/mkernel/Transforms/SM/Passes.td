@@ -208,6 +208,15 @@ def PostStoresPass : SMPass<"mk-sm-post-stores"> {
   }];
 }
 
+def SelectRowsPass : SMPass<"mk-sm-select-rows"> {
+  let summary = "Looks up once for a loop which rows its copies gather";
+  let description = [{
+    In front of a copy of gathered rows, or of the loops and branches around it that leave its list, its place in that and the
+    source alone, `mk_sm.select_rows` has the copiers look up where the rows lie; the copy is `selected`.
+    It stays inside of a loop in which something else is gathered, waited for or sent.
+  }];
+}
+
 def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
   let summary = "Has the CTAs of a cluster fetch together what all of them copy";
   let description = [{

@@ -1,0 +1,51 @@
+//===- SelectRows.cpp - Rows of a list are looked up once for a loop ------===//
+//
+// A product gathers the same rows in each step along K, other columns of them each time. Where they lie is
+// looked up in front of the loop, and stays in registers of the copiers.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// Whether nothing happens in the op that makes others see or change a list, and nothing else is
+/// gathered.
+static bool isQuiet(Operation *op, CopyOp copy) {
+  return !mk::holdsAny(op, [&](Operation *inner) {
+    if (auto other = dyn_cast<CopyOp>(inner))
+      return other != copy && other.getRows();
+    return !isa<AcquireOp, CommitOp, scf::ForOp, scf::IfOp, memref::LoadOp>(inner) && !isPure(inner);
+  });
+}
+
+static bool isKnownOutside(Operation *op, CopyOp copy) {
+  SmallVector<Value> needed{copy.getSource(), copy.getOffsets().end()[-2], copy.getRows(),
+                            copy.getRowsAt()};
+  if (!copy.getValid().empty())
+    needed.push_back(copy.getValid()[0]);
+  return llvm::all_of(needed, [&](Value value) {
+    Operation *owner = value.getParentBlock()->getParentOp();
+    Operation *def = value.getDefiningOp() ? value.getDefiningOp() : owner;
+    return !op->isAncestor(def);
+  });
+}
+
+void mk_sm::selectRows(CopyOp copy) {
+  if (!copy.getRows() || copy.getSelected())
+    return;
+  Operation *at = copy;
+  for (Operation *op = copy->getParentOp(); isa<scf::ForOp, scf::IfOp>(op); op = op->getParentOp()) {
+    if (!isQuiet(op, copy) || !isKnownOutside(op, copy))
+      break;
+    at = op;
+  }
+  OpBuilder b(at);
+  SelectRowsOp::create(b, copy.getLoc(), copy.getTileType().getDimSize(0), copy.getSource(),
+                       copy.getOffsets().end()[-2], copy.getRows(), copy.getRowsAt(),
+                       copy.getValid().empty() ? Value() : copy.getValid()[0]);
+  copy.setSelected(true);
+}
