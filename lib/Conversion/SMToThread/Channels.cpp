@@ -21,6 +21,17 @@ static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange pla
   p.set(slot, {taken.getSlot(), taken.getFull()});
 }
 
+/// Whether rows of a list are brought into a slot of the ring.
+static bool isGathered(Value ring) {
+  return llvm::any_of(ring.getUsers(), [](Operation *user) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    return acquire && llvm::any_of(acquire.getSlot().getUsers(), [](Operation *use) {
+             auto copy = dyn_cast<CopyOp>(use);
+             return copy && copy.getRows();
+           });
+  });
+}
+
 static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
   if (op.getRead())
@@ -96,6 +107,9 @@ void sm::populateChannelLowerings(LoweringTable &table) {
             },
             [](mk_sm::WaitOp op, PartitionBuilder &p) {
               takeSlot(p, op.getSlot(), op.getRing(), op.getPlace(), /*fills=*/false);
+              // What threads wrote, without waiting for it, the matrix engine is to read.
+              if (isGathered(op.getRing()))
+                mk_thread::FenceAsyncOp::create(p, /*shared=*/true, /*global=*/false);
             },
             [](CommitOp op, PartitionBuilder &p) {
               mk_thread::CommitSlotOp::create(p, p.elements(op.getSlot())[1]);

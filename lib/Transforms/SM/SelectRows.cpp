@@ -1,7 +1,8 @@
 //===- SelectRows.cpp - Rows of a list are looked up once for a loop ------===//
 //
 // A product gathers the same rows in each step along K, other columns of them each time. Where they lie is
-// looked up in front of the loop, and stays in registers of the copiers.
+// looked up in front of the loop, and stays in registers of the copiers. The producer waits for these when it
+// asks for a tile, so what the copy engine brings into the same slot is asked for before.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -34,9 +35,23 @@ static bool isKnownOutside(Operation *op, CopyOp copy) {
   });
 }
 
+/// Behind the other copies of its slot, if nothing but these stands between.
+static void moveBack(CopyOp copy) {
+  Operation *last = copy;
+  for (Operation *next = copy->getNextNode(); next; next = next->getNextNode()) {
+    auto other = dyn_cast<CopyOp>(next);
+    if (other && !other.getRows() && other.getSlot() == copy.getSlot())
+      last = next;
+    else if (!isPure(next))
+      break;
+  }
+  copy->moveAfter(last);
+}
+
 void mk_sm::selectRows(CopyOp copy) {
   if (!copy.getRows() || copy.getSelected())
     return;
+  moveBack(copy);
   Operation *at = copy;
   for (Operation *op = copy->getParentOp(); isa<scf::ForOp, scf::IfOp>(op); op = op->getParentOp()) {
     if (!isQuiet(op, copy) || !isKnownOutside(op, copy))

@@ -164,7 +164,7 @@ void Service::start(Value number) {
 
 void Service::startSelected(Value number) {
   Copier copier = copierAt(number, {&CopyRequest::base, &CopyRequest::bytesLeft, &CopyRequest::rows,
-                                    &CopyRequest::chunks, &CopyRequest::dest});
+                                    &CopyRequest::chunks, &CopyRequest::dest, &CopyRequest::full});
   ArrayRef<int64_t> lists = op.getLists();
   for (size_t i = 0; i < lists.size(); i += 2) {
     auto copy = [&] { copier.startSelected(lists[i], lists[i + 1], places); };
@@ -176,6 +176,10 @@ void Service::startSelected(Value number) {
                   eq(e, copier.request.chunks, lists[i + 1])),
              copy);
   }
+  // Whoever waits for the tile has the matrix engine see it (FenceAsyncOp).
+  NVVM::CpAsyncMBarrierArriveOp::create(e, toPointer(e, copier.request.full));
+  SyncWarpOp::create(e);
+  ifThen(e, eq(e, lane, 0), [&] { BarrierCompleteOp::create(e, copier.request.full, 1); });
 }
 
 void Service::selectRows(Value number) {
@@ -215,14 +219,19 @@ void Service::take(Value number, Value open) {
   };
   if (places.empty())
     return plain();
+  // Requests under way follow each other. One that nothing is left to do for is among them if it is behind one.
+  auto isDone = [&] {
+    ifThenElse(
+        e, eq(e, open, 0), [&] { write(e, taken, add(e, number, 1)); }, isTaken);
+  };
   auto listed = isTaken; // each row is brought at the end
   auto select = [&] {
     selectRows(number);
-    isTaken();
+    isDone();
   };
   auto selected = [&] {
     startSelected(number);
-    isTaken();
+    isDone();
   };
   choose(head.request.kind,
          {{CopyRequest::Selected, selected},
@@ -263,16 +272,13 @@ void Service::finish(Value number, Value open) {
     copier.finish(arrive);
     complete();
   };
-  auto selected = [&] {
-    arrive();
-    complete();
-  };
+  auto nothing = [] {};
   if (places.empty())
     plain();
   else
     choose(copierAt(number, {&CopyRequest::kind}).request.kind,
-           {{CopyRequest::Selected, selected},
-            {CopyRequest::Select, arrive},
+           {{CopyRequest::Selected, nothing},
+            {CopyRequest::Select, nothing},
             {CopyRequest::Listed, listed}},
            plain);
   write(e, pending, sub(e, open, 1));
