@@ -65,6 +65,16 @@ RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
 }
 
+bool mk_sm::isGathered(Value ring) {
+  return llvm::any_of(ring.getUsers(), [](Operation *user) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    return acquire && llvm::any_of(acquire.getSlot().getUsers(), [](Operation *use) {
+             auto copy = dyn_cast<CopyOp>(use);
+             return copy && copy.getRows();
+           });
+  });
+}
+
 LogicalResult SelectRowsOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   if (source.getRank() < 2)

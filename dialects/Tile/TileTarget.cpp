@@ -28,9 +28,9 @@ LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t p
 }
 
 LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle, int64_t product,
-                                          int64_t left, int64_t early, int64_t mover,
+                                          int64_t left, int64_t early, int64_t mover, int64_t gatherer,
                                           int64_t netMover) {
-  if (std::min({scalars, idle, product, left, early, mover, netMover}) < 0 || idle > scalars)
+  if (std::min({scalars, idle, product, left, early, mover, gatherer, netMover}) < 0 || idle > scalars)
     return emit()
            << "a reserve of " << scalars << " registers for scalars, " << idle << " of them idle, "
            << product << " for products and " << left
@@ -47,7 +47,7 @@ LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int6
     return emit() << "registers of a thread from " << least << " to " << most
                   << ": both are multiples of the step, " << step << ", in this order";
   auto has = [&](int64_t n) { return n >= least && n <= most && n % step == 0; };
-  if (!has(reserve.getMover()) || !has(reserve.getNetMover()))
+  if (!has(reserve.getMover()) || !has(reserve.getGatherer()) || !has(reserve.getNetMover()))
     return emit() << reserve << " gives movers other registers than a multiple of " << step
                   << " from " << least << " to " << most;
   llvm::SmallSet<int64_t, 8> plain;

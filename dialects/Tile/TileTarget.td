@@ -30,15 +30,16 @@ def Mk_RegisterReserveAttr : Mk_Described<"RegisterReserve", "register_reserve">
     Addresses, loops and temporaries take `scalars`, of which `idle` are free while no product
     runs. One instruction of a product takes `product` beside its accumulators, and `left` more if
     its left operand is in registers. What is loaded for a later iteration takes `early` at most. A
-    thread that holds no tiles, but copies by addresses, has `mover`, and `net_mover` where it also
-    writes commands for the network.
+    thread that holds no tiles, but copies by addresses, has `mover`, `gatherer` where it
+    also remembers rows of a list, and `net_mover` where it writes commands for the network.
 
     ```mlir
-    #mk.register_reserve<scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>
+    #mk.register_reserve<scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>
     ```
   }];
   let parameters = (ins "int64_t":$scalars, "int64_t":$idle, "int64_t":$product, "int64_t":$left,
-                        "int64_t":$early, "int64_t":$mover, "int64_t":$net_mover);
+                        "int64_t":$early, "int64_t":$mover, "int64_t":$gatherer,
+                        "int64_t":$net_mover);
 }
 
 def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
@@ -50,7 +51,7 @@ def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
 
     ```mlir
     #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-                  reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>,
+                  reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>,
                   splits = [#mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>
     ```
   }];

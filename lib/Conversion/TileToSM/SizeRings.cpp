@@ -50,6 +50,7 @@ struct Budget {
   int64_t warpgroups = 0, teams = 1;
 
   void collect();
+  void deepenGathered();
   void growStaging();
   void explainStaging();
   LogicalResult choose();
@@ -126,6 +127,27 @@ bool Budget::deepen(bool inner, int64_t limit) {
     if (ring.inner == inner && ring.depth < std::min(limit, ring.maxDepth()))
       ++ring.depth;
   return true;
+}
+
+/// Threads take longer for a copy than the copy engine does, so a ring of gathered rows has a slot
+/// more, at the price of buffers for stores, of which each warpgroup keeps one.
+void Budget::deepenGathered() {
+  int64_t saved = 0;
+  auto bytesOf = [&](CreateStagingOp staging) {
+    return (staging.getResult().getType().getBuffers() - 1) * getStagingBytes(chunk) * warpgroups;
+  };
+  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>())
+    saved += bytesOf(staging);
+  for (Ring &ring : rings)
+    while (ring.inner && isGathered(ring.op) && ring.depth <= busy &&
+           used() + ring.bytes <= available + saved)
+      ++ring.depth;
+  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
+    if (used() <= available)
+      return;
+    available += bytesOf(staging);
+    staging.getResult().setType(StagingType::get(staging.getContext(), 1));
+  }
 }
 
 /// The only user of the kind; null if there are several.
@@ -273,6 +295,7 @@ LogicalResult Budget::choose() {
     deepen(/*inner=*/false, 2);
   while (deepen(/*inner=*/true, std::numeric_limits<int64_t>::max())) {
   }
+  deepenGathered();
   // What inner rings cannot use: the next item's tiles come while this one's are in use.
   deepen(/*inner=*/false, 2);
   for (Ring &ring : rings) {

@@ -27,7 +27,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
     threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
     registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-      reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+      reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
       #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
       #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
       #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,

@@ -39,51 +39,51 @@ module attributes {x = #mk.register_split<warpgroups = 1, producer = 24, consume
 
 // expected-error @+1 {{registers with step = 0: it is at least 1}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 0,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = []>} {}
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = []>} {}
 
 // -----
 
 // expected-error @+1 {{registers of a thread from 24 to 255: both are multiples of the step, 8, in this order}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 255, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = []>} {}
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = []>} {}
 
 // -----
 
 // expected-error @+1 {{gives movers other registers than a multiple of 8 from 24 to 256}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 50, net_mover = 104>, splits = []>} {}
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 50, gatherer = 64, net_mover = 104>, splits = []>} {}
 
 // -----
 
 // expected-error @+1 {{'splits' holds 1 : i64: each is a #mk.register_split}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [1]>} {}
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [1]>} {}
 
 // -----
 
 // expected-error @+1 {{gives a thread 20 registers: it is a multiple of 8 from 24 to 256}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
   #mk.register_split<warpgroups = 1, producer = 20, consumer = 240>]>} {}
 
 // -----
 
 // expected-error @+1 {{takes 37888 registers; an SM has 32768}}
 module attributes {x = #mk.registers<of_sm = 32768, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
   #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>} {}
 
 // -----
 
 // expected-error @+1 {{'splits' is empty: give a #mk.register_split for each number of warpgroups that a consumer may have}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = []>} {}
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = []>} {}
 
 // -----
 
 // expected-error @+1 {{there is no split of registers without 'above' for 1 warpgroups: give one for each number up to 2}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
   #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>} {}
 
 // -----
@@ -135,7 +135,7 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, sma
 // expected-error @+1 {{an SM with shared = 0: it is at least 1}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -148,7 +148,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange =
 // expected-error @+1 {{CTAs of up to 300 threads: whole warpgroups of 128, at least one of a producer and one of a consumer}}
 module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -161,7 +161,7 @@ module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchan
 // expected-error @+1 {{is for more warpgroups than the 1 that CTAs of 256 threads have beside a producer}}
 module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -174,7 +174,7 @@ module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchan
 // expected-error @+1 {{clusters of up to 3 CTAs: it is 1, 2, 4, 8 or 16}}
 module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -187,7 +187,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
 // expected-error @+1 {{131 : i64 CTAs at once in clusters of 2: whole clusters, of up to 8 CTAs; leave clustered out where all of a grid run}}
 module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -200,7 +200,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
 // expected-error @+1 {{copies that 4 CTAs share in clusters of up to 2: use a smaller cluster, or a larger cluster_limit}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -213,7 +213,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // expected-error @+1 {{accesses of 3 bytes: it is 1, 2, 4, 8 or 16}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 3,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -224,7 +224,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{a reserve of 8 registers for scalars, 16 of them idle, 26 for products and 4 for left operands: none is negative, and those that idle are some of the first}}
-module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>} {}
+module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>} {}
 
 // -----
 
@@ -236,7 +236,7 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 // expected-error @+1 {{columns of 100 bytes in shared memory: it is 16, 32, 64 or 128}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 100, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -249,7 +249,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // expected-error @+1 {{an exchange of 1000 bytes in 98304 of shared memory: it is a part of it, and a multiple of 512}}
 module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 1000, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,

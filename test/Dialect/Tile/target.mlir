@@ -9,7 +9,7 @@ module attributes {mk.target = #mk.target<grid = 4, backend = "host", name = "bo
 // CHECK: module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", grid = 2,
 // CHECK-SAME: sm = <threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
 // CHECK-SAME: registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-// CHECK-SAME: reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+// CHECK-SAME: reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
 // CHECK-SAME: #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
 // CHECK-SAME: #mk.register_split<warpgroups = 1, producer = 24, consumer = 256, above = 128>]>,
 // CHECK-SAME: matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -19,7 +19,7 @@ module attributes {mk.target = #mk.target<grid = 4, backend = "host", name = "bo
 module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 1, producer = 24, consumer = 256, above = 128>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
@@ -41,7 +41,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
 module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
