@@ -119,7 +119,7 @@ private:
   void take(Value number, Value open);
   void finish(Value number, Value open);
   void start(Value number);
-  void startSelected(Value number);
+  void startSelected(Copier copier);
   void selectRows(Value number);
   /// One of several, by a word: for what else, the last.
   void choose(Value word, ArrayRef<std::pair<int64_t, function_ref<void()>>> cases,
@@ -162,9 +162,7 @@ void Service::start(Value number) {
   copier.start();
 }
 
-void Service::startSelected(Value number) {
-  Copier copier = copierAt(number, {&CopyRequest::base, &CopyRequest::bytesLeft, &CopyRequest::rows,
-                                    &CopyRequest::chunks, &CopyRequest::dest, &CopyRequest::full});
+void Service::startSelected(Copier copier) {
   ArrayRef<int64_t> lists = op.getLists();
   for (size_t i = 0; i < lists.size(); i += 2) {
     auto copy = [&] { copier.startSelected(lists[i], lists[i + 1], places); };
@@ -202,7 +200,12 @@ void Service::selectRows(Value number) {
 
 void Service::take(Value number, Value open) {
   meet(e, copiers);
-  Copier head = copierAt(number, {&CopyRequest::size, &CopyRequest::kind});
+  SmallVector<Value CopyRequest::*> words{&CopyRequest::size};
+  // What is there in each step of a product is read at once.
+  if (!places.empty())
+    words = {&CopyRequest::kind, &CopyRequest::base,   &CopyRequest::bytesLeft, &CopyRequest::rows,
+             &CopyRequest::chunks, &CopyRequest::dest, &CopyRequest::full,      &CopyRequest::size};
+  Copier head = copierAt(number, words);
   auto isTaken = [&] {
     NVVM::CpAsyncCommitGroupOp::create(e);
     write(e, pending, add(e, open, 1));
@@ -230,7 +233,7 @@ void Service::take(Value number, Value open) {
     isDone();
   };
   auto selected = [&] {
-    startSelected(number);
+    startSelected(head);
     isDone();
   };
   choose(head.request.kind,
@@ -290,12 +293,16 @@ void Service::run() {
   auto goesOn = [&] { return ne(e, or_(e, read(e, more, e.i32), read(e, pending, e.i32)), 0); };
   whileTrue(e, goesOn, [&] {
     Value number = read(e, taken, e.i32), open = read(e, pending, e.i32);
-    // All lanes decide alike.
-    Value isNew = ne(e, fromLane0(e, LoadSharedOp::create(e, e.i32, posted, 0)), number);
-    Value takes = or_(e, eq(e, open, 0), and_(e, isNew, slt(e, open, kDepth)));
-    takes = and_(e, takes, ne(e, read(e, more, e.i32), 0));
+    auto goOn = [&] {
+      // All lanes decide alike.
+      Value isNew = ne(e, fromLane0(e, LoadSharedOp::create(e, e.i32, posted, 0)), number);
+      Value takes = and_(e, and_(e, isNew, slt(e, open, kDepth)), ne(e, read(e, more, e.i32), 0));
+      ifThenElse(
+          e, takes, [&] { take(number, open); }, [&] { finish(sub(e, number, open), open); });
+    };
+    // There is nothing else to do than to wait for a request.
     ifThenElse(
-        e, takes, [&] { take(number, open); }, [&] { finish(sub(e, number, open), open); });
+        e, eq(e, open, 0), [&] { take(number, open); }, goOn);
   });
 }
 
