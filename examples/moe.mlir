@@ -14,12 +14,16 @@
 // The routing travels first: @route gives each rank the choices of all tokens. @plan marks for each own
 // expert who comes, a bit for each token, and counts: in front of each chunk of TQ words of TW tokens how many
 // come, and with which row each expert begins. Meanwhile @dispatch sends each token once to each other rank that
-// needs it, to the place it has among all tokens. @list copies own tokens to such places, too, and lists for each expert
-// where its rows are, chunk by chunk of the tokens. Products gather the rows from there: nobody puts them side by side.
+// needs it, to the place it has among all tokens.
+// @moe_dispatch_gemm copies own tokens to such places, too, and lists for each expert where its rows are (@list).
+// Products gather the rows from there, so that nobody puts them side by side. They wait for the ranks whose tokens they have.
+// In @moe, whose products read as many bytes of two matrices, gathering costs more than it saves. There @gather puts the
+// rows of an expert side by side, those of own tokens first, then those of others as they come, and goes chunk by chunk
+// of the tokens, which several experts need: so they are read from memory once. Nearly all CTAs do this before they
+// multiply, since an expert waits for all of its rows.
 // Blocks of TM rows of an expert are numbered as in grouped_gemm.mlir. They are walked expert by expert, and in each
 // all blocks for the same columns, in sequence, so that the matrix of an expert is read from memory once: the
-// L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds, of which each
-// rank begins with those of its own tokens. A block waits for the ranks whose tokens it has.
+// L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds.
 // @expert and @down are the two GEMMs of the layer; @combine adds up what a token chose here and sends it
 // home, where @finish adds in the order of ranks.
 //
@@ -70,6 +74,7 @@
 !all = !mk.signal<1, gpu, arrivals = ?>
 !one = !mk.signal<1, gpu, arrivals = 1>
 !listed = !mk.signal<?, gpu, arrivals = ?>
+!brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
@@ -174,8 +179,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
-    mk.foreach (%i, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
-      %r = func.call @own_first(%i, %rounds) : (index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
       %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
@@ -231,9 +235,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     scratch %most : memref<?xi32> [1],
     // The row of each choice, or -1 if it is not here.
     scratch %rows_of : memref<?x?xi32> [CAP * (node * gpu), K],
-    // Of each row which token it is, in blocks of TM rows, of which the last of an expert is not full.
-    scratch %lists : memref<?xi32> [ROWS + (E ceildiv (node * gpu)) * 256],
-    // In such blocks.
+    // In blocks of TM rows, of which the last of an expert is not full.
+    scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
     scratch %hs : memref<?x?xbf16> [ROWS + (E ceildiv (node * gpu)) * 256, I],
     scratch %ys : memref<?x?xbf16> [ROWS, H],
     // Sums of what each token chose here, and those that come home.
@@ -301,14 +304,13 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %blocks = arith.addi %whole_blocks, %share : index
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
-  %listed = mk.signals(%share) arrivals(%all_chunks) : !listed   // of each expert
-  %present = mk.signals(%world) : !present                       // all tokens of a rank
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
   // Hidden columns of a block; its columns behind the second GEMM.
   %hidden = mk.signals(%blocks) : !done
   %done = mk.signals(%blocks) : !done
   %returned = mk.signals(%world, %pieces) : !returned
 
-  mk.role @route ctas(param ROUTE, share = 0.06) then @list {
+  mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
     mk.foreach (%a) in (%arrivals) schedule(ticket) {
       func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %a, %CAP, %K, %tb, %ta)
           : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index, index, index) -> ()
@@ -324,43 +326,43 @@ mk.kernel @moe on @mesh sizes(node, gpu)
       }
     }
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @list {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(param PLAN, share = 0.4) then @list {
+  mk.role @plan ctas(param PLAN, share = 0.4) then @gather {
     func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c2, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @list ctas(1) then @expert {
-    func.call @keep_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
-        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
+  mk.role @gather ctas(1) then @expert {
     mk.wait %placed[%c0] ge %c1 : !one
-    func.call @list_rows(%masks, %bases, %starts, %counts, %lists, %listed, %CAP, %experts, %tw, %tq, %tm)
-        : (memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !listed, index, index, index, index, index) -> ()
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
     func.call @name_rows(%ids, %masks, %bases, %starts, %rows_of, %placed, %named, %CAP, %E, %experts, %tw, %tq, %te, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
-    func.call @receive(%arrived, %present, %CAP, %tb, %ta) : (!arrived, !present, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
-    mk.foreach (%i, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
-      %r = func.call @own_first(%i, %rounds) : (index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
       %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
+        mk.wait %brought[%e] ge %all_chunks : !brought
+        // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
-        func.call @await_rows(%lists, %listed, %present, %e, %at, %valid, %all_chunks, %CAP)
-            : (memref<?xi32>, !listed, !present, index, index, index, index, index) -> ()
         %column = arith.muli %n, %tn : index
         %gate, %up = mk.fold (%kt) in (%steps) iter(%g = %zero, %u = %zero) combine(add) : !acc, !acc {
           %k = arith.muli %kt, %tk : index
-          %a = mk.load %recv[%c0, %k] rows(%lists[%at] : memref<?xi32>) valid(%valid, %tk) : !rows -> !x
+          %a = mk.load %xs[%at, %k] : !rows -> !x
           %b1 = mk.load %w1[%e, %column, %k] : memref<?x?x?xbf16> -> !w
           %b3 = mk.load %w3[%e, %column, %k] : memref<?x?x?xbf16> -> !w
           %gn = mk.dot %a, %b1, %g transpose_b : !x, !w, !acc
@@ -928,6 +930,85 @@ func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>
   return %start, %count, %number : index, index, index
 }
 
+// Puts the rows of each expert side by side, chunk by chunk of the tokens: own ones, or those of others as they come.
+func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
+                              %starts: memref<?xi32>, %counts: memref<?xi32>, %arrived: !arrived, %brought: !brought, %own: i1,
+                              %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %me = mk.rank
+  %world = mk.size
+  %pieces = arith.ceildivui %CAP, %tb : index
+  %arrivals = arith.ceildivui %pieces, %ta : index
+  %words = arith.ceildivui %CAP, %tw : index
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  // Places in a block, and in a chunk in tokens.
+  %nothing = tensor.splat %0[%tm] : !block
+  %ones = tensor.splat %one[%tm, %tq] : !places
+  %place = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %nothing) -> (!block) {
+    %smaller = mk.mask %ones where affine_set<(r, c)[k] : (r - c - k - 1 >= 0)>[%k] else %0 : !places
+    %more = mk.reduce add %smaller axis 1 : !places -> !block
+    %next = arith.addi %sum, %more : !block
+    scf.yield %next : !block
+  }
+  %word_ones = tensor.splat %one[%tq] : !words
+  %index = func.call @before_words(%word_ones) : (!words) -> !words
+  %tw32 = arith.index_cast %tw : index to i32
+  %width = tensor.splat %tw32[%tq] : !words
+  %down = arith.muli %index, %width : !words
+  %others = arith.subi %world, %c1 : index
+  %sources = arith.select %own, %c1, %others : index
+  %before_me = arith.addi %me, %others : index
+  mk.foreach (%d, %c, %e) in (%sources, %chunks, %experts) schedule(ticket) {
+    // Each rank sends first to the one behind it.
+    %back = arith.subi %before_me, %d : index
+    %other = arith.remui %back, %world : index
+    %s = arith.select %own, %me, %other : index
+    %chunk0 = arith.muli %s, %chunks : index
+    %q = arith.addi %chunk0, %c : index
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %next_q = arith.addi %q, %c1 : index
+    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %begin = arith.muli %number, %tm : index
+    %some = arith.cmpi ult, %i0, %i1 : index
+    scf.if %some {
+      scf.if %own {
+      } else {
+        %from, %stop = func.call @arrivals_of(%q, %words, %chunks, %CAP, %tb, %ta, %tw, %tq) : (index, index, index, index, index, index, index, index) -> (index, index)
+        scf.for %v = %from to %stop step %c1 {
+          %a = arith.remui %v, %arrivals : index
+          %first = arith.muli %a, %ta : index
+          %more = arith.subi %pieces, %first : index
+          %puts = arith.minui %more, %ta : index
+          mk.wait %arrived[%s, %a] ge %puts : !arrived
+        }
+      }
+      scf.for %i = %i0 to %i1 step %tm {
+        %left_ = arith.subi %i1, %i : index
+        %left = arith.minui %left_, %tm : index
+        %tokens = func.call @tokens_of_chunk(%masks, %bases, %e, %i, %q, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
+            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
+        %at = arith.addi %begin, %i : index
+        scf.if %own {
+          %base = arith.muli %me, %CAP : index
+          %base32 = arith.index_cast %base : index to i32
+          %bases_ = tensor.splat %base32[%tm] : !block
+          %here = arith.subi %tokens, %bases_ : !block
+          mk.put %x[%c0, %c0][%left, %H] rows(%here : !block) to %xs[%at, %c0] on %me : !rows to !rows
+        } else {
+          mk.put %recv[%c0, %c0][%left, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me : !rows to !rows
+        }
+      }
+    }
+    mk.signal strong %brought[%e] : !brought
+  }
+  return
+}
+
 // Lists the tokens of the rows of each expert, chunk by chunk of all tokens.
 func.func private @list_rows(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %starts: memref<?xi32>, %counts: memref<?xi32>,
                              %lists: memref<?xi32>, %listed: !listed,
@@ -990,17 +1071,6 @@ func.func private @await_rows(%lists: memref<?xi32>, %listed: !listed, %present:
     mk.wait %present[%s] ge %c1 : !present
   }
   return
-}
-
-// Round %i of %rounds on this rank, which begins with the rounds of its own tokens, as far as experts have as many of each rank.
-func.func private @own_first(%i: index, %rounds: index) -> index {
-  %me = mk.rank
-  %world = mk.size
-  %own = arith.muli %me, %rounds : index
-  %first = arith.divui %own, %world : index
-  %sum = arith.addi %i, %first : index
-  %r = arith.remui %sum, %rounds : index
-  return %r : index
 }
 
 // How many tokens of the chunks in front of chunk %q choose expert %e, of %count in all.
@@ -1110,6 +1180,26 @@ func.func private @before_words(%counts: !words) -> !words {
   %earlier = mk.mask %all where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !word_pairs
   %sums = mk.reduce add %earlier axis 1 : !word_pairs -> !words
   return %sums : !words
+}
+
+// The arrivals that bring the tokens of a chunk, of those of all ranks: the first, and the one behind the last.
+func.func private @arrivals_of(%q: index, %words: index, %chunks: index, %CAP: index, %tb: index, %ta: index, %tw: index, %tq: index) -> (index, index) {
+  %c1 = arith.constant 1 : index
+  %pieces = arith.ceildivui %CAP, %tb : index
+  %arrivals = arith.ceildivui %pieces, %ta : index
+  %s = arith.divui %q, %chunks : index
+  %c = arith.remui %q, %chunks : index
+  %width = arith.muli %tw, %tq : index
+  %together = arith.muli %tb, %ta : index
+  %t0 = arith.muli %c, %width : index
+  %t1_ = arith.addi %t0, %width : index
+  %t1 = arith.minui %t1_, %CAP : index
+  %a0 = arith.divui %t0, %together : index
+  %a1 = arith.ceildivui %t1, %together : index
+  %begin = arith.muli %s, %arrivals : index
+  %first = arith.addi %begin, %a0 : index
+  %end = arith.addi %begin, %a1 : index
+  return %first, %end : index, index
 }
 
 // Whether choice %j of token %t is here; columns from %h on of its row, and its weight.
