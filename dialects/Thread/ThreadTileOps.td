@@ -74,7 +74,7 @@ def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy", [AttrSizedOper
         of 64 x 2 size 2 to %slot counted by %full lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     mk_thread.request_copy %a in %b strides(%n, %m) rows(%first, %rows) bytes(%first, %bytes)
-        list(%list) entries(%least, %below) of 64 x 2 size 2 to %slot counted by %full lane(%lane)
+        list(%b) entries(%least, %below) of 64 x 2 size 2 to %slot counted by %full lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
@@ -100,7 +100,7 @@ def MkThread_RequestRowsOp : MkThread_CompositeOp<"request_rows"> {
     are looked up, the others do not exist. Copies of selected rows use them until others are looked up.
 
     ```mlir
-    mk_thread.request_rows 144 stride(%n) rows(%first, %rows) list(%list) entries(%least, %below) lane(%lane)
+    mk_thread.request_rows 144 stride(%n) rows(%first, %rows) list(%b) entries(%least, %below) lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];

@@ -268,3 +268,23 @@ mk.kernel @no_extent on @mesh (out %c : memref<8xf32> [8]) {
     mk.wait %s[%c0] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
   }
 }
+
+// -----
+
+// Which rows are read stands in a list: what is written to is not searched, the list itself is.
+// CHECK: remark: kernel 'listed' always ends: {{[0-9]+}} events of 1 CTAs; 1 place is not searched for races{{$}}
+// CHECK: note: 'mk.load' is not searched for races: which rows it reads is listed in memory
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @listed on @mesh (scratch %y : memref<8x8xf32> [8, 8], in %list : memref<8xi32> [8], out %c : memref<8x8xf32> [8, 8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = arith.constant dense<1.0> : tensor<8x8xf32>
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    mk.store %t, %y[%c0, %c0] : tensor<8x8xf32>, memref<8x8xf32>
+    mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
+    mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+    %g = mk.load %y[%c0, %c0] rows(%list[%c0] : memref<8xi32>) : memref<8x8xf32> -> tensor<8x8xf32>
+    mk.store %g, %c[%c0, %c0] : tensor<8x8xf32>, memref<8x8xf32>
+  }
+}

@@ -261,8 +261,9 @@ void Service::finish(Value number, Value open) {
     FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
     SyncWarpOp::create(e);
     ifThen(e, eq(e, lane, 0), [&] {
+      Value full = copierAt(number, {&CopyRequest::full}).request.full;
       FenceOp::create(e, MemScope::Cta);
-      BarrierCompleteOp::create(e, copierAt(number, {&CopyRequest::full}).request.full, 1);
+      BarrierCompleteOp::create(e, full, 1);
     });
   };
   auto plain = [&] {

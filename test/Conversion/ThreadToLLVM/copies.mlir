@@ -30,6 +30,9 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   mk_thread.store_tensor %s to %g[%row, %row, %column] add : i64
   // CHECK: "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];", "r,l,r,r,~{memory}"
   mk_thread.copy_bulk %g to %s, %row counted by %s
+  // Zeros where the predicate holds.
+  // CHECK: "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,b,~{memory}"
+  mk_thread.copy_piece %g to %s unless %row
   // CHECK: "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;", "l,r,r,~{memory}"
   mk_thread.store_bulk %s to %g, %row
   // CHECK: "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [$0], [$1], $2;"

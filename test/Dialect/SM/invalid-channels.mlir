@@ -636,3 +636,79 @@ mk.kernel @store_rank on @mesh (out %f : memref<64xf32> [64]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @no_rows on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      // expected-error @+1 {{selects rows of 'memref<64xbf16>', which has none: name a buffer of two dimensions or more}}
+      mk_sm.select_rows 64 of %line at %c0 rows(%list[%c0] : memref<64xi32>) : memref<64xbf16>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @not_selected on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.select_rows 64 of %a at %c0 rows(%list[%c1] : memref<64xi32>) : memref<64x64xbf16>
+      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<!tile>
+      // expected-error @+1 {{gathers selected rows, but no mk_sm.select_rows of its list stands in front of it, in its block or around it: run mk-sm-select-rows}}
+      mk_sm.copy %a[%c0, %c0] rows(%list[%c0] : memref<64xi32>) selected to %s[0] : memref<64x64xbf16>, !mk_sm.slot<!tile>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @selected_in_between on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.select_rows 64 of %a at %c0 rows(%list[%c0] : memref<64xi32>) : memref<64x64xbf16>
+      scf.for %i = %c0 to %c1 step %c1 {
+        mk_sm.select_rows 64 of %a at %c0 rows(%list[%c1] : memref<64xi32>) : memref<64x64xbf16>
+      }
+      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<!tile>
+      // expected-error @+1 {{gathers selected rows, but no mk_sm.select_rows of its list stands in front of it}}
+      mk_sm.copy %a[%c0, %c0] rows(%list[%c0] : memref<64xi32>) selected to %s[0] : memref<64x64xbf16>, !mk_sm.slot<!tile>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @shared_rows on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<!tile>
+      // expected-error @+1 {{is shared, but gathered rows are brought by threads of their CTA: share other copies}}
+      mk_sm.copy %a[%c0, %c0] rows(%list[%c0] : memref<64xi32>) to %s[0] shared(2) : memref<64x64xbf16>, !mk_sm.slot<!tile>
+    }
+  }
+}

@@ -16,8 +16,30 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
-  // expected-error @+1 {{names 416 bytes at 4080 of 4096 bytes of shared memory; use an offset in it}}
+  // expected-error @+1 {{names 512 bytes at 4080 of 4096 bytes of shared memory; use an offset in it}}
   mk_thread.dismiss_copiers lane(%w) copiers(<warps = 3, requests = 4080, posted = 1024, barrier = 2>)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error @+1 {{has lists of tiles of [144, 0]; give a number of rows and one of chunks for each, of at least 1}}
+  mk_thread.serve_copies sizes [2] lists [144, 0] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{has a list or the range of its entries, but not both}}
+  "mk_thread.request_copy"(%g, %g, %g, %g, %g, %w, %w, %w, %w, %w, %w, %w) <{rows = 64 : i64, chunks = 1 : i64, size = 2 : i64,
+      copiers = #mk_thread.copiers<warps = 3, requests = 512, posted = 1024, barrier = 2>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1>}>
+      : (i64, i64, i64, i64, i64, i32, i32, i32, i32, i32, i32, i32) -> ()
 }
 
 // -----

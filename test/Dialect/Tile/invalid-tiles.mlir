@@ -389,3 +389,19 @@ func.func @inside(%t : tensor<8x8xf32>, %a : memref<?x?xf32>, %i : index) {
   mk.store %t, %a[%i, %i] inside : tensor<8x8xf32>, memref<?x?xf32>
   return
 }
+
+// -----
+
+func.func @rows_of_three(%n: index, %m: memref<?x?x?xf32>, %list: memref<?xi32>) {
+  // expected-error @+1 {{gathers the rows of a tile of rank 3: a list names rows of tiles of two dimensions}}
+  %r = mk.load %m[%n, %n, %n] rows(%list[%n] : memref<?xi32>) : memref<?x?x?xf32> -> tensor<4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @padded_rows(%n: index, %f: f32, %m: memref<?x?xf32>, %list: memref<?xi32>) {
+  // expected-error @+1 {{has a pad, but gathered rows that do not exist are zero: leave it out, and mask the tile}}
+  %r = mk.load %m[%n, %n] rows(%list[%n] : memref<?xi32>) pad(%f : f32) : memref<?x?xf32> -> tensor<4x4xf32>
+  return
+}

@@ -146,11 +146,13 @@ mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
 
 // CHECK-LABEL: func.func @tiles
 func.func @tiles(%i: index, %own: i1, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>,
-                 %signal: !mk.signal<?, sys, arrivals = 4>, %pad: f32) -> tensor<8x8xf32> {
+                 %signal: !mk.signal<?, sys, arrivals = 4>, %pad: f32, %list: memref<?xi32>) -> tensor<8x8xf32> {
   // CHECK: mk.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x?xf32>, memref<?x?xf32, #mk.symmetric> -> memref<?x?xf32>
   %from = mk.select %own, %m, %s : memref<?x?xf32>, memref<?x?xf32, #mk.symmetric> -> memref<?x?xf32>
   // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf32> -> tensor<8x4xf32>
   %a = mk.load %from[%i, %i] : memref<?x?xf32> -> tensor<8x4xf32>
+  // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] rows(%{{.*}}[%{{.*}}] : memref<?xi32>) valid(%{{.*}}, %{{.*}}) : memref<?x?xf32> -> tensor<8x4xf32>
+  %gathered = mk.load %from[%i, %i] rows(%list[%i] : memref<?xi32>) valid(%i, %i) : memref<?x?xf32> -> tensor<8x4xf32>
   // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] valid(%{{.*}}) pad(%{{.*}} : f32) : memref<?x?xf32, #mk.symmetric> -> tensor<8xf32>
   %b = mk.load %s[%i, %i] valid(%i) pad(%pad : f32) : memref<?x?xf32, #mk.symmetric> -> tensor<8xf32>
   %zero = arith.constant dense<0.0> : tensor<8x8xf32>

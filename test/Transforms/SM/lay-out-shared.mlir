@@ -7,7 +7,7 @@
 // RUN: mk-opt %t.mlir -mk-sm-lay-out-shared=timeline | FileCheck %s --check-prefix=TIMELINE
 
 // Tiles of both roles begin at 0; what is behind the larger ones is apart.
-//      MAP: kernel 'roles': 115320 of 232448 bytes of shared memory
+//      MAP: kernel 'roles': 115416 of 232448 bytes of shared memory
 // MAP-NEXT:  offset   bytes  align  what
 // MAP-NEXT:       0   49152   1024  role 'products': ring 0 slots 3 x 16384
 // MAP-NEXT:       0   98304    128  role 'puts': put_slots 6 x 16384
@@ -23,15 +23,15 @@
 // MAP-NEXT:   114832      48      8  role 'puts': put_barriers 6 x 8
 // MAP-NEXT:   114880       8     16  result 1 x 8
 // MAP-NEXT:   114888       8      8  failed 1 x 8
-// MAP-NEXT:   114896     416     16  requests 4 x 104
-// MAP-NEXT:   115312       8      8  posted 1 x 8
+// MAP-NEXT:   114896     512     16  requests 4 x 128
+// MAP-NEXT:   115408       8      8  posted 1 x 8
 
 // CHECK: mk_sm.create_ring offsets(empty = 114712, full = 114688, handover = 114736, slots = 0)
 // CHECK: mk_sm.create_mailbox offsets(empty = 114760, full = 114744, handover = 114776, slots = 114784)
 // CHECK: mk_sm.create_staging offsets(buffers = 49152)
 // CHECK: mk.role @puts ctas(4) {
 // CHECK-NEXT: mk_sm.create_scratch offsets(exchange = 98304, put_barriers = 114832, put_slots = 0)
-// CHECK: mk_sm.shared_memory 115320 copiers offsets(failed = 114888, posted = 115312, requests = 114896, result = 114880)
+// CHECK: mk_sm.shared_memory 115416 copiers offsets(failed = 114888, posted = 115408, requests = 114896, result = 114880)
 
 // KEPT: mk_sm.create_staging offsets(buffers = 50176)
 

@@ -9,7 +9,7 @@ mk_thread.kernel @asks threads(384) cluster(1) params(512) shared(4096)
   // CHECK: scf.if
   // CHECK: %[[NUMBER:.*]] = mk_thread.load_shared %[[POSTED:.*]] + 0 : i32
   // CHECK: arith.andi %[[NUMBER]], %c3_i32
-  // CHECK-COUNT-13: llvm.store
+  // CHECK-COUNT-14: llvm.store
   // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
   // CHECK: mk_thread.store_shared %{{.*}}, %[[POSTED]] + 0
   // CHECK: }
@@ -54,4 +54,44 @@ mk_thread.kernel @words threads(384) cluster(1) params(512) shared(4096)
   // CHECK: nvvm.cp.async.wait.group 2
   // CHECK-NOT: shfl.sync.down
   mk_thread.serve_copies sizes [4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+}
+
+// Of a list: words of a request of another kind.
+// CHECK-LABEL: mk_thread.kernel @asks_by_list
+mk_thread.kernel @asks_by_list threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // What selects rows has no barrier.
+  // CHECK-COUNT-8: llvm.store
+  // CHECK-NOT: mk_thread.mbarrier_expect
+  // CHECK: mk_thread.sync %c2_i32, 128
+  mk_thread.request_rows 144 stride(%g) rows(%w, %w) list(%g) entries(%w, %w) lane(%w)
+      copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK-COUNT-7: llvm.store
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
+  // CHECK: mk_thread.sync %c2_i32, 128
+  mk_thread.request_selected %g bytes(%w) of 144 x 1 to %w counted by %w lane(%w)
+      copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK-COUNT-16: llvm.store
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
+  // CHECK: mk_thread.sync %c2_i32, 128
+  mk_thread.request_copy %g in %g strides(%g, %g) rows(%w, %w) bytes(%w, %w) list(%g) entries(%w, %w) of 64 x 2 size 2 to %w
+      counted by %w lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+}
+
+// Rows that are remembered are brought in pieces; the barrier of the tile waits for these, and nobody else does.
+// CHECK-LABEL: mk_thread.kernel @serves_lists
+mk_thread.kernel @serves_lists threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // 40 rows are 4 for each lane of three warps, of which the last one only for some.
+  // CHECK-COUNT-3: mk_thread.copy_piece
+  // CHECK: scf.if
+  // CHECK: mk_thread.copy_piece
+  // CHECK: nvvm.cp.async.mbarrier.arrive
+  // CHECK: mk_thread.mbarrier_complete
+  // Entries are loaded together.
+  // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 if
+  // CHECK: arith.shrui %{{.*}}, %c4_i64
+  mk_thread.serve_copies sizes [2] lists [40, 1] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
 }
