@@ -294,16 +294,22 @@ void Service::run() {
   auto goesOn = [&] { return ne(e, or_(e, read(e, more, e.i32), read(e, pending, e.i32)), 0); };
   whileTrue(e, goesOn, [&] {
     Value number = read(e, taken, e.i32), open = read(e, pending, e.i32);
-    auto goOn = [&] {
+    Value isIdle = eq(e, open, 0);
+    auto decide = [&] {
       // All lanes decide alike.
       Value isNew = ne(e, fromLane0(e, LoadSharedOp::create(e, e.i32, posted, 0)), number);
-      Value takes = and_(e, and_(e, isNew, slt(e, open, kDepth)), ne(e, read(e, more, e.i32), 0));
+      Value takes = or_(e, isIdle, and_(e, isNew, slt(e, open, kDepth)));
+      takes = and_(e, takes, ne(e, read(e, more, e.i32), 0));
       ifThenElse(
           e, takes, [&] { take(number, open); }, [&] { finish(sub(e, number, open), open); });
     };
-    // There is nothing else to do than to wait for a request.
-    ifThenElse(
-        e, eq(e, open, 0), [&] { take(number, open); }, goOn);
+    // Who has nothing under way waits for a request without looking for one: with lists in each step, else
+    // so seldom that it is not worth the code.
+    if (places.empty())
+      decide();
+    else
+      ifThenElse(
+          e, isIdle, [&] { take(number, open); }, decide);
   });
 }
 
