@@ -13,14 +13,12 @@
 //
 // The routing travels first: @route gives each rank the choices of all tokens. @plan marks for each own
 // expert who comes, a bit for each token, and counts: in front of each chunk of TQ words of TW tokens how many
-// come, and with which row each expert begins. Meanwhile @dispatch sends each token once to each other rank that
-// needs it, to the place it has among all tokens.
-// @moe_dispatch_gemm copies own tokens to such places, too, and lists for each expert where its rows are (@list).
-// Products gather the rows from there, so that nobody puts them side by side. They wait for the ranks whose tokens they have.
-// In @moe, whose products read as many bytes of two matrices, gathering costs more than it saves. There @gather puts the
-// rows of an expert side by side, those of own tokens first, then those of others as they come, and goes chunk by chunk
-// of the tokens, which several experts need: so they are read from memory once. Nearly all CTAs do this before they
-// multiply, since an expert waits for all of its rows.
+// come, and with which row each expert begins. Which token a row is for is found from these bits where
+// the row is put, so that nobody makes lists. Meanwhile @dispatch sends each token once to each other rank that
+// needs it, to the place it has among all tokens. @gather puts the rows of an expert side by side, those of own tokens
+// first, then those of others as they come, and goes chunk by chunk of the tokens, which several experts need:
+// so they are read from memory once. Nearly all CTAs do this before they multiply, since an expert
+// waits for all of its rows.
 // Blocks of TM rows of an expert are numbered as in grouped_gemm.mlir. They are walked expert by expert, and in each
 // all blocks for the same columns, in sequence, so that the matrix of an expert is read from memory once: the
 // L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds.
@@ -69,11 +67,9 @@
 !choices = memref<?x?xi32, #mk.symmetric>
 !routed = !mk.signal<?x?, sys, arrivals = ?>
 !arrived = !mk.signal<?x?, sys, dynamic>
-!present = !mk.signal<?, gpu, arrivals = 1>
 !returned = !mk.signal<?x?, sys, arrivals = 1>
 !all = !mk.signal<1, gpu, arrivals = ?>
 !one = !mk.signal<1, gpu, arrivals = 1>
-!listed = !mk.signal<?, gpu, arrivals = ?>
 !brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
 
@@ -95,8 +91,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     // The first row of each expert, and the rows of the one that has the most.
     scratch %starts : memref<?xi32> [E ceildiv (node * gpu)],
     scratch %most : memref<?xi32> [1],
-    // Of each row which token it is, in blocks of TM rows, of which the last of an expert is not full.
-    scratch %lists : memref<?xi32> [ROWS + (E ceildiv (node * gpu)) * 256],
+    // In blocks of TM rows, of which the last of an expert is not full.
+    scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
     out %c : memref<?x?xbf16> [ROWS * (node * gpu), N] split [(node, gpu), ()],
     out %counts : memref<?xi32> [E] split [(node, gpu)]) {
   %c0 = arith.constant 0 : index
@@ -149,30 +145,30 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %placed = mk.signals() : !one
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
-  %listed = mk.signals(%share) arrivals(%all_chunks) : !listed   // of each expert
-  %present = mk.signals(%world) : !present                       // all tokens of a rank
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
 
-  mk.role @route ctas(param ROUTE, share = 0.06) then @list {
+  mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
     mk.foreach (%a) in (%arrivals) schedule(ticket) {
       func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %a, %CAP, %K, %tb, %ta)
           : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index, index, index) -> ()
     }
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @list {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @plan ctas(param PLAN, share = 0.6) then @list {
+  mk.role @plan ctas(param PLAN, share = 0.6) then @gather {
     func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c1, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @list ctas(1) then @gemm {
-    func.call @keep_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
-        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
+  mk.role @gather ctas(1) then @gemm {
     mk.wait %placed[%c0] ge %c1 : !one
-    func.call @list_rows(%masks, %bases, %starts, %counts, %lists, %listed, %CAP, %experts, %tw, %tq, %tm)
-        : (memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !listed, index, index, index, index, index) -> ()
-    func.call @receive(%arrived, %present, %CAP, %tb, %ta) : (!arrived, !present, index, index, index) -> ()
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
@@ -184,13 +180,13 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
+        mk.wait %brought[%e] ge %all_chunks : !brought
+        // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
-        func.call @await_rows(%lists, %listed, %present, %e, %at, %valid, %all_chunks, %CAP)
-            : (memref<?xi32>, !listed, !present, index, index, index, index, index) -> ()
         %column = arith.muli %n, %tn : index
         %acc = mk.fold (%kt) in (%steps) iter(%sum = %zero) combine(add) : !acc {
           %k = arith.muli %kt, %tk : index
-          %a = mk.load %recv[%c0, %k] rows(%lists[%at] : memref<?xi32>) valid(%valid, %tk) : !rows -> !x
+          %a = mk.load %xs[%at, %k] : !rows -> !x
           %y = mk.load %w[%e, %column, %k] : memref<?x?x?xbf16> -> !w
           %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
           mk.yield %next : !acc
@@ -531,72 +527,31 @@ func.func private @send_choices(%topk_ids: memref<?x?xi32>, %own_ids: !choices, 
 // send tells so.
 func.func private @send_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !rows, %arrived: !arrived,
                                %T: index, %CAP: index, %H: index, %E: index, %tb: index, %ta: index, %topk: index) {
-  %me = mk.rank
-  %world = mk.size
-  %pieces = arith.ceildivui %CAP, %tb : index
-  mk.foreach (%d, %i) in (%world, %pieces) schedule(ticket) order(stagger) {
-    %other = arith.cmpi ne, %d, %me : index
-    scf.if %other {
-      func.call @put_tokens(%x, %topk_ids, %recv, %arrived, %d, %i, %T, %CAP, %H, %E, %tb, %ta, %topk)
-          : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index, index, index) -> ()
-    }
-  }
-  return
-}
-
-// Own tokens that own experts need.
-func.func private @keep_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !rows, %arrived: !arrived,
-                               %T: index, %CAP: index, %H: index, %E: index, %tb: index, %ta: index, %topk: index) {
-  %me = mk.rank
-  %pieces = arith.ceildivui %CAP, %tb : index
-  mk.foreach (%i) in (%pieces) schedule(ticket) {
-    func.call @put_tokens(%x, %topk_ids, %recv, %arrived, %me, %i, %T, %CAP, %H, %E, %tb, %ta, %topk)
-        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index, index, index) -> ()
-  }
-  return
-}
-
-// Puts the tokens of piece %i that experts of rank %d need to the places that they have there among all tokens.
-func.func private @put_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !rows, %arrived: !arrived, %d: index, %i: index,
-                              %T: index, %CAP: index, %H: index, %E: index, %tb: index, %ta: index, %topk: index) {
   %c0 = arith.constant 0 : index
   %no = arith.constant -1 : i32
   %me = mk.rank
   %world = mk.size
   %share = arith.ceildivui %E, %world : index
-  %t = arith.muli %i, %tb : index
-  %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
-  %low = arith.muli %d, %share : index
-  %high_ = arith.addi %low, %share : index
-  %high = arith.minui %high_, %E : index
-  %goes = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
-  %rows = func.call @list_chosen(%goes, %tb) : (!tokens, index) -> !tokens
-  %left = arith.subi %T, %t : index
-  %some = arith.maxsi %left, %c0 : index
-  %count = arith.minsi %some, %tb : index
-  %begin = arith.muli %me, %CAP : index
-  %at = arith.addi %begin, %t : index
-  %a = arith.divui %i, %ta : index
-  mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %a]
-      : !rows to !rows, !arrived
-  return
-}
-
-// Says of each rank when all its tokens are here.
-func.func private @receive(%arrived: !arrived, %present: !present, %CAP: index, %tb: index, %ta: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %world = mk.size
   %pieces = arith.ceildivui %CAP, %tb : index
-  %arrivals = arith.ceildivui %pieces, %ta : index
-  mk.foreach (%s) in (%world) schedule(ticket) order(stagger) {
-    scf.for %a = %c0 to %arrivals step %c1 {
-      %first = arith.muli %a, %ta : index
-      %more = arith.subi %pieces, %first : index
-      %puts = arith.minui %more, %ta : index
-      mk.wait %arrived[%s, %a] ge %puts : !arrived
+  mk.foreach (%d, %i) in (%world, %pieces) schedule(ticket) order(stagger) {
+    %other = arith.cmpi ne, %d, %me : index
+    scf.if %other {
+      %t = arith.muli %i, %tb : index
+      %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
+      %low = arith.muli %d, %share : index
+      %high_ = arith.addi %low, %share : index
+      %high = arith.minui %high_, %E : index
+      %goes = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
+      %rows = func.call @list_chosen(%goes, %tb) : (!tokens, index) -> !tokens
+      %left = arith.subi %T, %t : index
+      %some = arith.maxsi %left, %c0 : index
+      %count = arith.minsi %some, %tb : index
+      %begin = arith.muli %me, %CAP : index
+      %at = arith.addi %begin, %t : index
+      %a = arith.divui %i, %ta : index
+      mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %a]
+          : !rows to !rows, !arrived
     }
-    mk.signal %present[%s] : !present
   }
   return
 }
@@ -1005,70 +960,6 @@ func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memre
       }
     }
     mk.signal strong %brought[%e] : !brought
-  }
-  return
-}
-
-// Lists the tokens of the rows of each expert, chunk by chunk of all tokens.
-func.func private @list_rows(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %starts: memref<?xi32>, %counts: memref<?xi32>,
-                             %lists: memref<?xi32>, %listed: !listed,
-                             %CAP: index, %experts: index, %tw: index, %tq: index, %tm: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %0 = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %world = mk.size
-  %words = arith.ceildivui %CAP, %tw : index
-  %chunks = arith.ceildivui %words, %tq : index
-  %all_chunks = arith.muli %chunks, %world : index
-  // Places in a block, and in a chunk in tokens.
-  %nothing = tensor.splat %0[%tm] : !block
-  %ones = tensor.splat %one[%tm, %tq] : !places
-  %place = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %nothing) -> (!block) {
-    %smaller = mk.mask %ones where affine_set<(r, c)[k] : (r - c - k - 1 >= 0)>[%k] else %0 : !places
-    %more = mk.reduce add %smaller axis 1 : !places -> !block
-    %next = arith.addi %sum, %more : !block
-    scf.yield %next : !block
-  }
-  %word_ones = tensor.splat %one[%tq] : !words
-  %index = func.call @before_words(%word_ones) : (!words) -> !words
-  %tw32 = arith.index_cast %tw : index to i32
-  %width = tensor.splat %tw32[%tq] : !words
-  %down = arith.muli %index, %width : !words
-  mk.foreach (%e, %q) in (%experts, %all_chunks) schedule(ticket) {
-    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
-    %next_q = arith.addi %q, %c1 : index
-    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
-    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
-    %begin = arith.muli %number, %tm : index
-    scf.for %i = %i0 to %i1 step %tm {
-      %left = arith.subi %i1, %i : index
-      %tokens = func.call @tokens_of_chunk(%masks, %bases, %e, %i, %q, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
-          : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
-      %at = arith.addi %begin, %i : index
-      mk.store %tokens, %lists[%at] valid(%left) : !block, memref<?xi32>
-    }
-    mk.signal %listed[%e] : !listed
-  }
-  return
-}
-
-// Waits for the list of own expert %e, and for the tokens of its %valid rows from entry %at on.
-func.func private @await_rows(%lists: memref<?xi32>, %listed: !listed, %present: !present,
-                              %e: index, %at: index, %valid: index, %all_chunks: index, %CAP: index) {
-  %c1 = arith.constant 1 : index
-  mk.wait %listed[%e] ge %all_chunks : !listed
-  %more = arith.subi %valid, %c1 : index
-  %last = arith.addi %at, %more : index
-  %first_token = memref.load %lists[%at] : memref<?xi32>
-  %last_token = memref.load %lists[%last] : memref<?xi32>
-  %t0 = arith.index_cast %first_token : i32 to index
-  %t1 = arith.index_cast %last_token : i32 to index
-  %from = arith.divui %t0, %CAP : index
-  %to_ = arith.divui %t1, %CAP : index
-  %to = arith.addi %to_, %c1 : index
-  scf.for %s = %from to %to step %c1 {
-    mk.wait %present[%s] ge %c1 : !present
   }
   return
 }

@@ -119,7 +119,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     its registers; sums of more leave none for addresses.
 
     A ring needs `busy_slots` slots to hide a copy's time: neither stores nor a second slot of rings
-    that outer loops fill take room that these need.
+    that outer loops fill take room that these need. One more is worth a second buffer for stores, where
+    no loop is known to have fewer than `short_folds` iterations.
     Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
     code of their own. Where it is known how many there are, `known_turns` are, or all or half of
     them, up to `few_turns`, which also limits a turn and what is left together. Of an item that
@@ -148,7 +149,7 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
                    put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
-                   busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16,
+                   busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24,
                    parts_ahead = 65536, item_parts = 8,
                    sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
                    loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
@@ -162,7 +163,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$put_slots, "int64_t":$put_slot, "int64_t":$unrolled_parts,
                         "int64_t":$cheap_ops, "int64_t":$spilled_elements,
                         "int64_t":$busy_slots, "int64_t":$paired_turns,
-                        "int64_t":$known_turns, "int64_t":$few_turns, "int64_t":$parts_ahead,
+                        "int64_t":$known_turns, "int64_t":$few_turns, "int64_t":$short_folds,
+                        "int64_t":$parts_ahead,
                         "int64_t":$item_parts, "int64_t":$sliced_parts,
                         "int64_t":$guarded_elements, "int64_t":$reduce_chains,
                         "int64_t":$loaded_elements, "int64_t":$grouped_elements,

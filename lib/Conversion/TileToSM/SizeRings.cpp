@@ -50,7 +50,7 @@ struct Budget {
   int64_t warpgroups = 0, teams = 1;
 
   void collect();
-  void deepenGathered();
+  void tradeBuffers();
   void growStaging();
   void explainStaging();
   LogicalResult choose();
@@ -129,24 +129,51 @@ bool Budget::deepen(bool inner, int64_t limit) {
   return true;
 }
 
-/// Threads take longer for a copy than the copy engine does, so a ring of gathered rows has a slot
-/// more, at the price of buffers for stores, of which each warpgroup keeps one.
-void Budget::deepenGathered() {
+/// Whether the loop that fills the ring is known to have few iterations.
+static bool isShort(CreateRingOp ring, int64_t few) {
+  return llvm::any_of(ring->getUsers(), [&](Operation *user) {
+    auto loop = isa<AcquireOp>(user) ? user->getParentOfType<scf::ForOp>() : scf::ForOp();
+    auto from = loop ? getConstantIntValue(loop.getLowerBound()) : std::nullopt;
+    auto to = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+    auto step = loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
+    return from && to && step && llvm::divideCeil(*to - *from, *step) < few;
+  });
+}
+
+/// A slot more than a copy's time takes hides what copies vary by, and what threads that gather take longer. A
+/// second buffer for stores hides the store of one part behind the next: seldom, at the end of an item.
+void Budget::tradeBuffers() {
+  SmallVector<CreateStagingOp> traded;
   int64_t saved = 0;
   auto bytesOf = [&](CreateStagingOp staging) {
     return (staging.getResult().getType().getBuffers() - 1) * getStagingBytes(chunk) * warpgroups;
   };
-  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>())
-    saved += bytesOf(staging);
-  for (Ring &ring : rings)
-    while (ring.inner && isGathered(ring.op) && ring.depth <= busy &&
-           used() + ring.bytes <= available + saved)
-      ++ring.depth;
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
-    if (used() <= available)
-      return;
-    available += bytesOf(staging);
+    // Who posts a tile has a buffer for each of its parts.
+    bool posts = llvm::any_of(staging->getUsers(), [](Operation *user) {
+      auto store = dyn_cast<mk_sm::StoreOp>(user);
+      return store && store.getPosted();
+    });
+    if (posts || staging.getResult().getType().getBuffers() != kLeastBuffers)
+      continue;
+    traded.push_back(staging);
+    saved += bytesOf(staging);
+  }
+  auto inner = llvm::make_filter_range(rings, [](const Ring &ring) { return ring.inner; });
+  if (!llvm::hasSingleElement(inner) || teams > 1)
+    return;
+  Ring &ring = *inner.begin();
+  if (isShort(ring.op, sm.getThresholds().getShortFolds()) || ring.depth != busy ||
+      used() + ring.bytes > available + saved)
+    return;
+  ++ring.depth;
+  if (used() <= available)
+    return;
+  available += saved;
+  for (CreateStagingOp staging : traded) {
     staging.getResult().setType(StagingType::get(staging.getContext(), 1));
+    passed(staging, kSizeRings) << remark::add(
+        "has one buffer for stores, so that the ring has {0} slots", ring.depth);
   }
 }
 
@@ -295,7 +322,7 @@ LogicalResult Budget::choose() {
     deepen(/*inner=*/false, 2);
   while (deepen(/*inner=*/true, std::numeric_limits<int64_t>::max())) {
   }
-  deepenGathered();
+  tradeBuffers();
   // What inner rings cannot use: the next item's tiles come while this one's are in use.
   deepen(/*inner=*/false, 2);
   for (Ring &ring : rings) {

@@ -37,7 +37,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
     tensor_maps = <count = 64, rank = 5, box = 256>,
     thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
-      busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, parts_ahead = 65536,
+      busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536,
       item_parts = 8, sliced_parts = 16,
       guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
       reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,

@@ -85,3 +85,30 @@ mk.kernel @one on @mesh dims(uniform N) (out %c : memref<128x256xf32> [128, 256]
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @traded on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-size-rings: analysis: has a ring of 4 slots of 51200 bytes}}
+    %r0 = mk_sm.create_ring : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>>
+    // expected-remark @+2 {{mk-sm-size-rings: passed: has one buffer for stores, so that the ring has 4 slots}}
+    // expected-remark @+1 {{mk-sm-size-rings: analysis: has 1 buffers for stores}}
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %i = %c0 to %N step %c1 {
+        %s0 = mk_sm.acquire %r0 : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>> -> !mk_sm.slot<tensor<144x64xbf16>, tensor<256x64xbf16>>
+        mk_sm.commit %r0, %s0 : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>>, !mk_sm.slot<tensor<144x64xbf16>, tensor<256x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      scf.for %i = %c0 to %N step %c1 {
+        %s0 = mk_sm.wait %r0 : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>> -> !mk_sm.slot<tensor<144x64xbf16>, tensor<256x64xbf16>>
+        mk_sm.release %r0 : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>>
+      }
+    }
+  }
+}

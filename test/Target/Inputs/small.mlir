@@ -13,7 +13,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
   tensor_maps = <count = 64, rank = 5, box = 256>,
   thresholds = <ring_depth = 4, small_ring_depth = 6, small_slot = 16384, put_slots = 2,
     put_slot = 8192, unrolled_parts = 2, cheap_ops = 1, spilled_elements = 80,
-    busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
+    busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
     guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
     reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
     parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,

@@ -10,10 +10,10 @@ n
 s/, !routed$//
 a\    mk.signal %routed[%me, %a] on %p : !routed
 }' "$2" ;;
-# An expert's rows are looked up when all chunks of tokens but one are listed.
+# An expert's rows are multiplied when all chunks of tokens but one are there.
 rows)
-  sed '/mk.wait %listed/{
-i\  %but_one = arith.subi %all_chunks, %c1 : index
+  sed '/mk.wait %brought/{
+i\        %but_one = arith.subi %all_chunks, %c1 : index
 s/ge %all_chunks/ge %but_one/
 }' "$2" ;;
 # The choices of a word are told to be marked before they are.
