@@ -25,7 +25,7 @@ mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K
     in %offs : memref<?xi32> [G],
     out %c : memref<?x?xbf16> [T, N] split [(), (gpu)]) {
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128 in [64, 128, 144, 184, 256]
+  %tm = mk.param "TM" = 128 in [64, 128, 184, 256]
   %tn = mk.param "TN" = 256 in [128, 192, 256]
   %tk = mk.param "TK" = 64
   %raster = mk.param "RASTER" = 32
