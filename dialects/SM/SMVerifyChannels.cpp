@@ -78,7 +78,8 @@ bool mk_sm::isGathered(Value ring) {
 LogicalResult SelectRowsOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   if (source.getRank() < 2)
-    return emitOpError() << "selects rows of " << source << ", which has none: name a buffer of two dimensions or more";
+    return emitOpError() << "selects rows of " << source
+                         << ", which has none: name a buffer of two dimensions or more";
   return success();
 }
 
@@ -110,10 +111,12 @@ LogicalResult CopyOp::verify() {
   if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)))
     return failure();
   if (getSelected() && !isSelected(*this))
-    return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in front of it, in its "
+    return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in "
+                            "front of it, in its "
                             "block or around it: run mk-sm-select-rows";
   if (getRows() && (getShared() != 1 || getStride() != 1))
-    return emitOpError() << "is shared, but gathered rows are brought by threads of their CTA: share other copies";
+    return emitOpError() << "is shared, but gathered rows are brought by threads of their CTA: "
+                            "share other copies";
   if (getPadding() && failed(verifyCounts(*this, getPadding(), 1, "barrier of tiles that land")))
     return failure();
   if (tile.getRank() == 1) {

@@ -28,9 +28,10 @@ LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t p
 }
 
 LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle, int64_t product,
-                                          int64_t left, int64_t early, int64_t mover, int64_t gatherer,
-                                          int64_t netMover) {
-  if (std::min({scalars, idle, product, left, early, mover, gatherer, netMover}) < 0 || idle > scalars)
+                                          int64_t left, int64_t early, int64_t mover,
+                                          int64_t gatherer, int64_t netMover) {
+  if (std::min({scalars, idle, product, left, early, mover, gatherer, netMover}) < 0 ||
+      idle > scalars)
     return emit()
            << "a reserve of " << scalars << " registers for scalars, " << idle << " of them idle, "
            << product << " for products and " << left
@@ -179,12 +180,12 @@ LogicalResult ThresholdsAttr::verify(
     Emit emit, int64_t ringDepth, int64_t smallRingDepth, int64_t smallSlot, int64_t putSlots,
     int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
     int64_t busySlots, int64_t pairedTurns, int64_t knownTurns, int64_t fewTurns,
-    int64_t shortFolds, int64_t partsAhead, int64_t itemParts, int64_t slicedParts, int64_t guardedElements,
-    int64_t reduceChains, int64_t loadedElements, int64_t groupedElements, int64_t reloadedElements,
-    int64_t exchangedElements, int64_t postedRows, int64_t postedSpread, int64_t partsTogether,
-    int64_t itemSlices, int64_t sliceRows, int64_t mailboxSlots, int64_t mergedSignals,
-    int64_t notifiedPeers, int64_t postedNap, int64_t postedShare, int64_t movedUnits,
-    int64_t multicastUnits) {
+    int64_t shortFolds, int64_t partsAhead, int64_t itemParts, int64_t slicedParts,
+    int64_t guardedElements, int64_t reduceChains, int64_t loadedElements, int64_t groupedElements,
+    int64_t reloadedElements, int64_t exchangedElements, int64_t postedRows, int64_t postedSpread,
+    int64_t partsTogether, int64_t itemSlices, int64_t sliceRows, int64_t mailboxSlots,
+    int64_t mergedSignals, int64_t notifiedPeers, int64_t postedNap, int64_t postedShare,
+    int64_t movedUnits, int64_t multicastUnits) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},

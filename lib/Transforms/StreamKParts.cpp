@@ -66,7 +66,8 @@ SmallVector<Value> StreamKParts::load(ValueRange place, TypeRange types) {
   SmallVector<Value> tiles;
   for (auto [buffer, type] : llvm::zip(scratch, types))
     tiles.push_back(LoadOp::create(m.b, m.loc, type, buffer, placeOf(place, zero, buffer),
-                                   /*rows=*/Value(), /*rows_at=*/Value(), /*valid=*/ValueRange(), /*pad=*/Value()));
+                                   /*rows=*/Value(), /*rows_at=*/Value(), /*valid=*/ValueRange(),
+                                   /*pad=*/Value()));
   return tiles;
 }
 

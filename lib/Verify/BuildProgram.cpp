@@ -81,8 +81,8 @@ bool KernelProgram::isEvent(Operation *op) const {
   if (auto store = dyn_cast<StoreOp>(op))
     return accesses || store.getSignal() || store.getPeer();
   if (auto load = dyn_cast<LoadOp>(op))
-    return accesses && (mayBeWritten(load.getSource()) ||
-                        (load.getRows() && mayBeWritten(load.getRows())));
+    return accesses &&
+           (mayBeWritten(load.getSource()) || (load.getRows() && mayBeWritten(load.getRows())));
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return accesses && mayBeWritten(load.getMemRef());
   return accesses && isa<memref::StoreOp>(op);

@@ -144,11 +144,12 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Nod
   if (auto load = dyn_cast<LoadOp>(op); load && load.getRows()) {
     if (mayBeWritten(load.getSource()))
       skipAccesses(op, "which rows it reads is listed in memory");
-    return access(Event::Load, locateTile(load.getRows(), state.rank, load.getRowsAt(),
-                                          RankedTensorType::get(
-                                              cast<RankedTensorType>(load.getTile().getType()).getDimSize(0),
-                                              cast<MemRefType>(load.getRows().getType()).getElementType()),
-                                          load.getValid().take_front(1)));
+    return access(Event::Load,
+                  locateTile(load.getRows(), state.rank, load.getRowsAt(),
+                             RankedTensorType::get(
+                                 cast<RankedTensorType>(load.getTile().getType()).getDimSize(0),
+                                 cast<MemRefType>(load.getRows().getType()).getElementType()),
+                             load.getValid().take_front(1)));
   }
   if (auto load = dyn_cast<LoadOp>(op))
     return access(Event::Load, locateTile(load.getSource(), state.rank, load.getOffsets(),

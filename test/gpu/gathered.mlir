@@ -64,9 +64,11 @@ func.func @reference(%a: tensor<?x?xf64>, %list: tensor<?xi32>, %b: tensor<?x?xf
     }
     linalg.yield %value : f64
   } -> tensor<?x?xf64>
+  // B may have more columns.
+  %used_b = tensor.extract_slice %b[0, 0] [%n, %k] [1, 1] : tensor<?x?xf64> to tensor<?x?xf64>
   %out = tensor.empty(%m, %n) : tensor<?x?xf64>
   %init = linalg.fill ins(%0 : f64) outs(%out : tensor<?x?xf64>) -> tensor<?x?xf64>
   %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%x, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%init : tensor<?x?xf64>) -> tensor<?x?xf64>
+      ins(%x, %used_b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%init : tensor<?x?xf64>) -> tensor<?x?xf64>
   return %c : tensor<?x?xf64>
 }

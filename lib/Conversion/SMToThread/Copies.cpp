@@ -73,8 +73,8 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
   mk_thread::RequestCopyOp::create(p, base, start, strides.end()[-2], strides.back(),
                                    /*list=*/Value(), /*entries_from=*/Value(),
-                                   /*entries_below=*/Value(), rowsFrom,
-                                   rowsLeft, mul(p, columnsFrom, size), mul(p, columnsLeft, size),
+                                   /*entries_below=*/Value(), rowsFrom, rowsLeft,
+                                   mul(p, columnsFrom, size), mul(p, columnsLeft, size),
                                    shape.end()[-2],
                                    llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
                                    copy.dest, arrival, p.lane, makeCopiers(p));
@@ -89,13 +89,14 @@ static Value toEntry(PartitionBuilder &p, Value value) {
 namespace {
 /// Rows of a buffer that a list names, as copiers take them.
 struct ListedRows {
-  Value list;        // i64: address of the entry of the first row
-  Value from, left;  // of the tile's rows, those that are looked up
+  Value list;         // i64: address of the entry of the first row
+  Value from, left;   // of the tile's rows, those that are looked up
   Value least, below; // entries of rows that exist
 };
 } // namespace
 
-/// `offset`: the row from which entries count, in dimension d of the buffer; `valid`: null or how many rows are.
+/// `offset`: the row from which entries count, in dimension d of the buffer; `valid`: null or how
+/// many rows are.
 static ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buffer, int64_t d,
                            Value offset, Value memref, Value at, Value valid) {
   Buffer list = getBuffer(p, op, memref);
@@ -103,8 +104,7 @@ static ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buf
   if (valid)
     left = minS(p, left, valid);
   return {elementAddress(p, list, {at}), narrow(p, sub(p, p.c64(0), at)), narrow(p, left),
-          toEntry(p, sub(p, p.c64(0), offset)),
-          toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
+          toEntry(p, sub(p, p.c64(0), offset)), toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
 }
 
 static void lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
@@ -117,15 +117,17 @@ static void lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
                                    rows.list, rows.least, rows.below, p.lane, makeCopiers(p));
 }
 
-/// Of a list in memory. In pieces of 16 bytes of the rows that copiers remember, where whole ones are all
-/// there is to bring; else they look each row up anew.
+/// Of a list in memory. In pieces of 16 bytes of the rows that copiers remember, where whole ones
+/// are all there is to bring; else they look each row up anew.
 static void gatherRows(PartitionBuilder &p, CopyOp op, const TileCopy &copy, Value arrival) {
   ArrayRef<int64_t> shape = copy.tile.getShape();
   int64_t size = getElementBytes(copy.tile.getElementType());
   int64_t chunks = llvm::divideCeil(shape[1] * size, p.info.getChunk());
   size_t d = copy.offsets.size() - 2;
   SmallVector<Value> strides = byteStrides(p, copy.from);
-  auto valid = [&](int64_t i) { return op.getValid().empty() ? Value() : p.scalar(op.getValid()[i]); };
+  auto valid = [&](int64_t i) {
+    return op.getValid().empty() ? Value() : p.scalar(op.getValid()[i]);
+  };
   ListedRows rows = findRows(p, op, copy.from, d, copy.offsets[d], op.getRows(),
                              p.scalar(op.getRowsAt()), valid(0));
   Value columns = sub(p, sizeOf(p, copy.from, d + 1), copy.offsets[d + 1]);
@@ -139,8 +141,8 @@ static void gatherRows(PartitionBuilder &p, CopyOp op, const TileCopy &copy, Val
     mk_thread::RequestCopyOp::create(
         p, elementAddress(p, copy.from, copy.offsets), baseOf(p, copy.from), strides[d],
         strides[d + 1], rows.list, rows.least, rows.below, rows.from, rows.left,
-        mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), bytes, shape[0], chunks, size,
-        copy.dest, arrival, p.lane, makeCopiers(p));
+        mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), bytes, shape[0], chunks,
+        size, copy.dest, arrival, p.lane, makeCopiers(p));
   };
   if (!op.getSelected())
     return lookUp();
@@ -236,7 +238,8 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   Value full = p.elements(op.getSlot())[1];
   if (op.getRows()) {
     if (!p.info.byThreads)
-      return op.emitOpError() << "gathers rows, which threads copy: compile the variant for any strides";
+      return op.emitOpError()
+             << "gathers rows, which threads copy: compile the variant for any strides";
     gatherRows(p, op, copy, full);
     return success();
   }
@@ -287,4 +290,6 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   return success();
 }
 
-void sm::populateCopyLowerings(LoweringTable &table) { table.add(lowerCopy, lowerSelectRows, lowerTile); }
+void sm::populateCopyLowerings(LoweringTable &table) {
+  table.add(lowerCopy, lowerSelectRows, lowerTile);
+}

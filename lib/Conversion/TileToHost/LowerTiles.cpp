@@ -108,7 +108,8 @@ void HostLowering::gatherRows(LoadOp op, Value buffer, Value zero) {
                            op.getValid().empty() ? index(shape[1]) : op.getValid()[1]};
   TilePart part = existingPart(op.getSource(), offsets, {1, shape[1]}, valid);
   recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
-  Value line = subview(b, loc, buffer, {row, index(0)}, {b.getIndexAttr(1), b.getIndexAttr(shape[1])});
+  Value line =
+      subview(b, loc, buffer, {row, index(0)}, {b.getIndexAttr(1), b.getIndexAttr(shape[1])});
   copyTile(*this, op.getSource(), offsets, line, part, copyBuffer, zero);
 }
 

@@ -140,8 +140,9 @@ static bool isShort(CreateRingOp ring, int64_t few) {
   });
 }
 
-/// A slot more than a copy's time takes hides what copies vary by, and what threads that gather take longer. A
-/// second buffer for stores hides the store of one part behind the next: seldom, at the end of an item.
+/// A slot more than a copy's time takes hides what copies vary by, and what threads that gather
+/// take longer. A second buffer for stores hides the store of one part behind the next: seldom, at
+/// the end of an item.
 void Budget::tradeBuffers() {
   SmallVector<CreateStagingOp> traded;
   int64_t saved = 0;

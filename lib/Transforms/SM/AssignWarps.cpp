@@ -53,8 +53,9 @@ FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs,
   bool gathers = mk::holds<SelectRowsOp>(kernel);
   int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
   if (copiers)
-    producer = std::max(producer, gathers ? file.getReserve().getGatherer()
-                                          : file.getReserve().getMover()); // they work with addresses
+    producer =
+        std::max(producer, gathers ? file.getReserve().getGatherer()
+                                   : file.getReserve().getMover()); // they work with addresses
   int64_t left = (pool - mk::kWarpgroupThreads * producer) / consumers / step * step;
   if (copiers)
     consumer = std::min(consumer, left);

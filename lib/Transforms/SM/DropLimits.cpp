@@ -112,7 +112,8 @@ static bool isMultiplied(OpOperand &use) {
 void mk_sm::dropLimits(mk::LoadOp load) {
   // Other tiles are loaded by threads, which know where one ends.
   // A row that is not valid of gathered ones is not looked up.
-  if (load->use_empty() || load.getRows() || !(load.getStaged() || llvm::all_of(load->getUses(), isMultiplied)))
+  if (load->use_empty() || load.getRows() ||
+      !(load.getStaged() || llvm::all_of(load->getUses(), isMultiplied)))
     return;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
   OpBuilder b(load);

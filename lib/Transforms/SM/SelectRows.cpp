@@ -1,8 +1,9 @@
 //===- SelectRows.cpp - Rows of a list are looked up once for a loop ------===//
 //
-// A product gathers the same rows in each step along K, other columns of them each time. Where they lie is
-// looked up in front of the loop, and stays in registers of the copiers. The producer waits for these when it
-// asks for a tile, so what the copy engine brings into the same slot is asked for before.
+// A product gathers the same rows in each step along K, other columns of them each time. Where they
+// lie is looked up in front of the loop, and stays in registers of the copiers. The producer waits
+// for these when it asks for a tile, so what the copy engine brings into the same slot is asked for
+// before.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -19,7 +20,8 @@ static bool isQuiet(Operation *op, CopyOp copy) {
   return !mk::holdsAny(op, [&](Operation *inner) {
     if (auto other = dyn_cast<CopyOp>(inner))
       return other != copy && other.getRows();
-    return !isa<AcquireOp, CommitOp, scf::ForOp, scf::IfOp, memref::LoadOp>(inner) && !isPure(inner);
+    return !isa<AcquireOp, CommitOp, scf::ForOp, scf::IfOp, memref::LoadOp>(inner) &&
+           !isPure(inner);
   });
 }
 
@@ -53,7 +55,8 @@ void mk_sm::selectRows(CopyOp copy) {
     return;
   moveBack(copy);
   Operation *at = copy;
-  for (Operation *op = copy->getParentOp(); isa<scf::ForOp, scf::IfOp>(op); op = op->getParentOp()) {
+  for (Operation *op = copy->getParentOp(); isa<scf::ForOp, scf::IfOp>(op);
+       op = op->getParentOp()) {
     if (!isQuiet(op, copy) || !isKnownOutside(op, copy))
       break;
     at = op;

@@ -2,7 +2,8 @@
 //
 // In the variant for any strides the warps of the producer's warpgroup that have nothing else to do
 // copy what no tensor map describes, and gather rows. What the
-// producer asks of them, and how a warp brings the rows that are its own (CopierRows.cpp, CopierLists.cpp).
+// producer asks of them, and how a warp brings the rows that are its own (CopierRows.cpp,
+// CopierLists.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
@@ -14,7 +15,8 @@ namespace mlir::mk_thread {
 
 /// A tile to be copied, in registers: the same in all lanes.
 struct CopyRequest {
-  /// What is asked: to copy, to copy the rows of a list, to remember those of a list, or to copy those.
+  /// What is asked: to copy, to copy the rows of a list, to remember those of a list, or to copy
+  /// those.
   enum Kind : int64_t { Plain, Listed, Select, Selected };
 
   Value base;                    // i64: address of the tile
@@ -30,9 +32,9 @@ struct CopyRequest {
 
   static constexpr int64_t kWords = 16, kLongWords = 4;
   std::array<Value *, kWords> words() {
-    return {&base,      &start, &rowStride, &columnStride, &rowsFrom, &rowsLeft,
-            &bytesFrom, &bytesLeft, &rows,  &chunks,       &size,     &dest,
-            &full,      &kind,  &entriesFrom, &entriesBelow};
+    return {&base,      &start,     &rowStride,   &columnStride, &rowsFrom, &rowsLeft,
+            &bytesFrom, &bytesLeft, &rows,        &chunks,       &size,     &dest,
+            &full,      &kind,      &entriesFrom, &entriesBelow};
   }
 };
 /// Each word has 8 bytes in shared memory.
@@ -49,13 +51,14 @@ struct Copier {
   bool byList = false; // the request has a list
 
   /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
-  /// there, but for those that do not begin at a multiple of 4 bytes. Those of a list are brought at the end.
+  /// there, but for those that do not begin at a multiple of 4 bytes. Those of a list are brought
+  /// at the end.
   void start();
   /// `arrive` waits for what was started; moves or adds what could not be brought to its place.
   void finish(function_ref<void()> arrive);
 
-  /// Remembers where the warp's rows of a list lie, for tiles of so many rows, in variables of 16 bytes from the first
-  /// row that an entry may name.
+  /// Remembers where the warp's rows of a list lie, for tiles of so many rows, in variables of 16
+  /// bytes from the first row that an entry may name.
   void selectRows(int64_t rows, ArrayRef<Value> places);
   /// Starts to bring a tile of so many rows and chunks from there.
   void startSelected(int64_t rows, int64_t chunks, ArrayRef<Value> places);

@@ -1,9 +1,9 @@
 //===- CopierLists.cpp - Rows of a list that a warp brings ----------------===//
 //
-// As in CopierRows.cpp, but which row comes next stands in a list in memory. Where rows lie stays in
-// registers, one for each row of which a lane brings a piece: in a step of a product there is nothing to do
-// but to add and to copy. What does not consist of aligned pieces of 16 bytes goes element by element, and
-// is looked up each time.
+// As in CopierRows.cpp, but which row comes next stands in a list in memory. Where rows lie stays
+// in registers, one for each row of which a lane brings a piece: in a step of a product there is
+// nothing to do but to add and to copy. What does not consist of aligned pieces of 16 bytes goes
+// element by element, and is looked up each time.
 //
 //===----------------------------------------------------------------------===//
 #include "Copier.h"

@@ -27,7 +27,8 @@ static Value toI64(Emitter &e, Value value) { return resize(e, value, e.i64); }
 Value Copier::addressOf(Value row, Value byte) {
   if (byList)
     row = loadEntry(row);
-  return add(e, add(e, request.base, toI64(e, byte)), mul(e, resize(e, row, e.i64, byList), request.rowStride));
+  return add(e, add(e, request.base, toI64(e, byte)),
+             mul(e, resize(e, row, e.i64, byList), request.rowStride));
 }
 
 /// i1: elements of a row lie side by side.

@@ -44,22 +44,14 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
 
 static void requestCopy(RequestCopyOp op, Emitter &e) {
   bool listed = bool(op.getList());
-  CopyRequest request{op.getBase(),
-                      listed ? op.getList() : op.getStart(),
-                      op.getRowStride(),
-                      op.getColumnStride(),
-                      op.getRowsFrom(),
-                      op.getRowsLeft(),
-                      op.getBytesFrom(),
-                      op.getBytesLeft(),
-                      e.c32(op.getRows()),
-                      e.c32(op.getChunks()),
-                      e.c32(op.getSize()),
-                      op.getDest(),
-                      op.getBarrier(),
-                      e.c32(listed ? CopyRequest::Listed : CopyRequest::Plain),
-                      op.getEntriesFrom(),
-                      op.getEntriesBelow()};
+  CopyRequest request{op.getBase(),        listed ? op.getList() : op.getStart(),
+                      op.getRowStride(),   op.getColumnStride(),
+                      op.getRowsFrom(),    op.getRowsLeft(),
+                      op.getBytesFrom(),   op.getBytesLeft(),
+                      e.c32(op.getRows()), e.c32(op.getChunks()),
+                      e.c32(op.getSize()), op.getDest(),
+                      op.getBarrier(),     e.c32(listed ? CopyRequest::Listed : CopyRequest::Plain),
+                      op.getEntriesFrom(), op.getEntriesBelow()};
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
@@ -169,10 +161,10 @@ void Service::startSelected(Copier copier) {
     if (lists.size() == 2)
       copy();
     else
-      ifThen(e,
-             and_(e, eq(e, copier.request.rows, lists[i]),
-                  eq(e, copier.request.chunks, lists[i + 1])),
-             copy);
+      ifThen(
+          e,
+          and_(e, eq(e, copier.request.rows, lists[i]), eq(e, copier.request.chunks, lists[i + 1])),
+          copy);
   }
   // Whoever waits for the tile has the matrix engine see it (FenceAsyncOp).
   NVVM::CpAsyncMBarrierArriveOp::create(e, toPointer(e, copier.request.full));
@@ -181,10 +173,10 @@ void Service::startSelected(Copier copier) {
 }
 
 void Service::selectRows(Value number) {
-  Copier copier = copierAt(
-      number, {&CopyRequest::start, &CopyRequest::rowStride, &CopyRequest::rowsFrom,
-               &CopyRequest::rowsLeft, &CopyRequest::rows, &CopyRequest::entriesFrom,
-               &CopyRequest::entriesBelow});
+  Copier copier =
+      copierAt(number, {&CopyRequest::start, &CopyRequest::rowStride, &CopyRequest::rowsFrom,
+                        &CopyRequest::rowsLeft, &CopyRequest::rows, &CopyRequest::entriesFrom,
+                        &CopyRequest::entriesBelow});
   llvm::SmallDenseSet<int64_t> done;
   ArrayRef<int64_t> lists = op.getLists();
   for (size_t i = 0; i < lists.size(); i += 2) {
@@ -203,7 +195,7 @@ void Service::take(Value number, Value open) {
   SmallVector<Value CopyRequest::*> words{&CopyRequest::size};
   // What is there in each step of a product is read at once.
   if (!places.empty())
-    words = {&CopyRequest::kind, &CopyRequest::base,   &CopyRequest::bytesLeft, &CopyRequest::rows,
+    words = {&CopyRequest::kind,   &CopyRequest::base, &CopyRequest::bytesLeft, &CopyRequest::rows,
              &CopyRequest::chunks, &CopyRequest::dest, &CopyRequest::full,      &CopyRequest::size};
   Copier head = copierAt(number, words);
   auto isTaken = [&] {
@@ -222,7 +214,8 @@ void Service::take(Value number, Value open) {
   };
   if (places.empty())
     return plain();
-  // Requests under way follow each other. One that nothing is left to do for is among them if it is behind one.
+  // Requests under way follow each other. One that nothing is left to do for is among them if it is
+  // behind one.
   auto isDone = [&] {
     ifThenElse(
         e, eq(e, open, 0), [&] { write(e, taken, add(e, number, 1)); }, isTaken);
@@ -303,8 +296,8 @@ void Service::run() {
       ifThenElse(
           e, takes, [&] { take(number, open); }, [&] { finish(sub(e, number, open), open); });
     };
-    // Who has nothing under way waits for a request without looking for one: with lists in each step, else
-    // so seldom that it is not worth the code.
+    // Who has nothing under way waits for a request without looking for one: with lists in each
+    // step, else so seldom that it is not worth the code.
     if (places.empty())
       decide();
     else

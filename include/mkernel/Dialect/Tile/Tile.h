@@ -82,7 +82,8 @@ template <typename... OpTs> bool holds(Operation *op) {
 /// none or one valid extent for each dimension of the tile.
 LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
                            RankedTensorType tile);
-/// Whether the rows of a tile may be those that the list `rows` names, if there is one; `pads`: it has a pad.
+/// Whether the rows of a tile may be those that the list `rows` names, if there is one; `pads`: it
+/// has a pad.
 LogicalResult verifyGather(Operation *op, Value rows, bool pads, RankedTensorType tile);
 
 /// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
