@@ -84,15 +84,36 @@ LogicalResult SelectRowsOp::verify() {
 }
 
 /// Whether the last rows that are selected in front of it, in its block or around it, are its own.
+/// Whether both are computed in the same way.
+static bool isSame(Value a, Value b) {
+  if (a == b || !a || !b)
+    return a == b;
+  Operation *op = a.getDefiningOp(), *other = b.getDefiningOp();
+  return op && other && isPure(op) &&
+         OperationEquivalence::isEquivalentTo(
+             op, other, [](Value x, Value y) { return success(isSame(x, y)); },
+             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
 static bool isSelected(CopyOp copy) {
-  for (Operation *op = copy; !isa<PartitionOp>(op); op = op->getParentOp())
+  auto isOwn = [&](SelectRowsOp select) {
+    Value valid = copy.getValid().empty() ? Value() : copy.getValid()[0];
+    return isSame(select.getSource(), copy.getSource()) &&
+           isSame(select.getRows(), copy.getRows()) &&
+           isSame(select.getRowsAt(), copy.getRowsAt()) && isSame(select.getValid(), valid) &&
+           isSame(select.getOffset(), copy.getOffsets().end()[-2]) &&
+           int64_t(select.getCount()) == copy.getTileType().getDimSize(0);
+  };
+  for (Operation *op = copy; !isa<PartitionOp>(op); op = op->getParentOp()) {
+    // What a loop around it selects behind it comes before the next iteration.
+    if (op != copy && mk::holds<SelectRowsOp>(op))
+      return false;
     for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
       if (auto select = dyn_cast<SelectRowsOp>(before))
-        return select.getSource() == copy.getSource() && select.getRows() == copy.getRows() &&
-               select.getRowsAt() == copy.getRowsAt() &&
-               int64_t(select.getCount()) == copy.getTileType().getDimSize(0);
+        return isOwn(select);
       else if (mk::holds<SelectRowsOp>(before))
         return false;
+  }
   return false;
 }
 

@@ -51,8 +51,10 @@ static LogicalResult verifySize(Operation *op, int64_t size) {
 }
 
 LogicalResult RequestCopyOp::verify() {
-  if (bool(getList()) != bool(getEntriesFrom()) || bool(getList()) != bool(getEntriesBelow()))
-    return emitOpError() << "has a list or the range of its entries, but not both";
+  if (bool(getList()) != bool(getListStride()) || bool(getList()) != bool(getEntriesFrom()) ||
+      bool(getList()) != bool(getEntriesBelow()))
+    return emitOpError()
+           << "has a list, its stride or the range of its entries, but not all of them";
   return failed(verifySize(*this, getSize())) ? failure() : verifyCopiers(*this, getCopiers());
 }
 LogicalResult RequestRowsOp::verify() { return verifyCopiers(*this, getCopiers()); }

@@ -66,20 +66,20 @@ def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy", [AttrSizedOper
     elements are `row_stride` and `column_stride` bytes from each other. Of its rows, and of the bytes of
     a row, those from the first number on and below the second one exist; the others become 0. The tile has so
     many rows of `chunks` of 128 bytes, and elements of `size` bytes. The barrier waits for a byte of each copier.
-    With `list` row i is that of the i-th i32 behind the address, counted from `base`, if it is from the first of
-    `entries` on and below the second; these are more than the least i32.
+    With `list` row i is that of the i-th i32 from the address on, where these are `stride` places of 4 bytes from each other. It is
+    counted from `base`, and exists if it is from the first of `entries` on and below the second; these are more than the least i32.
 
     ```mlir
     mk_thread.request_copy %a in %b strides(%n, %m) rows(%first, %rows) bytes(%first, %bytes)
         of 64 x 2 size 2 to %slot counted by %full lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     mk_thread.request_copy %a in %b strides(%n, %m) rows(%first, %rows) bytes(%first, %bytes)
-        list(%b) entries(%least, %below) of 64 x 2 size 2 to %slot counted by %full lane(%lane)
+        list(%b stride %w) entries(%least, %below) of 64 x 2 size 2 to %slot counted by %full lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
   let arguments = (ins I64:$base, I64:$start, I64:$row_stride, I64:$column_stride, Optional<I64>:$list,
-                       Optional<I32>:$entries_from, Optional<I32>:$entries_below, I32:$rows_from,
+                       Optional<I32>:$list_stride, Optional<I32>:$entries_from, Optional<I32>:$entries_below, I32:$rows_from,
                        I32:$rows_left, I32:$bytes_from, I32:$bytes_left,
                        ConfinedAttr<I64Attr, [IntPositive]>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$chunks, I64Attr:$size,
@@ -88,7 +88,7 @@ def MkThread_RequestCopyOp : MkThread_CompositeOp<"request_copy", [AttrSizedOper
   let assemblyFormat = [{
     $base `in` $start `strides` `(` $row_stride `,` $column_stride `)` `rows` `(` $rows_from `,` $rows_left `)`
     `bytes` `(` $bytes_from `,` $bytes_left `)`
-    (`list` `(` $list^ `)` `entries` `(` $entries_from `,` $entries_below `)`)? `of` $rows `x` $chunks `size` $size `to` $dest
+    (`list` `(` $list^ `stride` $list_stride `)` `entries` `(` $entries_from `,` $entries_below `)`)? `of` $rows `x` $chunks `size` $size `to` $dest
     `counted` `by` $barrier `lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict
   }];
   let hasVerifier = 1;
@@ -100,14 +100,14 @@ def MkThread_RequestRowsOp : MkThread_CompositeOp<"request_rows"> {
     are looked up, the others do not exist. Copies of selected rows use them until others are looked up.
 
     ```mlir
-    mk_thread.request_rows 144 stride(%n) rows(%first, %rows) list(%b) entries(%least, %below) lane(%lane)
+    mk_thread.request_rows 144 stride(%n) rows(%first, %rows) list(%b stride %w) entries(%least, %below) lane(%lane)
         copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$rows, I64:$row_stride, I32:$rows_from, I32:$rows_left,
-                       I64:$list, I32:$entries_from, I32:$entries_below, I32:$lane, MkThread_CopiersAttr:$copiers);
+                       I64:$list, I32:$list_stride, I32:$entries_from, I32:$entries_below, I32:$lane, MkThread_CopiersAttr:$copiers);
   let assemblyFormat = [{
-    $rows `stride` `(` $row_stride `)` `rows` `(` $rows_from `,` $rows_left `)` `list` `(` $list `)`
+    $rows `stride` `(` $row_stride `)` `rows` `(` $rows_from `,` $rows_left `)` `list` `(` $list `stride` $list_stride `)`
     `entries` `(` $entries_from `,` $entries_below `)` `lane` `(` $lane `)` `copiers` `(` $copiers `)` attr-dict
   }];
   let hasVerifier = 1;
@@ -116,7 +116,7 @@ def MkThread_RequestSelectedOp : MkThread_CompositeOp<"request_selected"> {
   let summary = "asks the copiers to bring a tile of the rows that they remember";
   let description = [{
     The first of `entries` of the list names the row at `base`. Of a row `bytes` exist, and the others become 0; base, row
-    stride and bytes, unless these are no less than the tile's, are multiples of 16. Rows lie within 64 GiB.
+    stride and bytes are multiples of 16. Rows lie within 64 GiB.
 
     ```mlir
     mk_thread.request_selected %a bytes(%bytes) of 144 x 1 to %slot counted by %full lane(%lane)

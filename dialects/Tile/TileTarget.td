@@ -119,7 +119,7 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     its registers; sums of more leave none for addresses.
 
     A ring needs `busy_slots` slots to hide a copy's time: neither stores nor a second slot of rings
-    that outer loops fill take room that these need. One more is worth a second buffer for stores, where
+    that outer loops fill take room that these need. One more is taken in place of a second buffer for stores, where
     no loop is known to have fewer than `short_folds` iterations.
     Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
     code of their own. Where it is known how many there are, `known_turns` are, or all or half of

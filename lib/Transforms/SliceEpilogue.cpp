@@ -64,10 +64,12 @@ void mk::cloneSlice(OpBuilder &b, FoldOp fold, const FoldSlices &slices, IRMappi
     mapping.map(op->getResults(), cloned->getResults());
     if (axis)
       cloned->getResult(0).setType(cutTile(op->getResult(0).getType(), *axis, extent));
-    if (auto load = dyn_cast<LoadOp>(cloned); load && axis && load.getRows() && *axis == 0)
+    if (auto load = dyn_cast<LoadOp>(cloned); load && axis && load.getRows() && *axis == 0) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(load);
       load.getRowsAtMutable().assign(
           arith::AddIOp::create(b, op->getLoc(), load.getRowsAt(), row).getResult());
-    else if (load && axis)
+    } else if (load && axis)
       advance(b, load, row, cast<RankedTensorType>(load.getType()).getRank(), *axis);
     if (auto store = dyn_cast<StoreOp>(cloned)) {
       Value tile = cast<StoreOp>(op).getTile();

@@ -36,6 +36,49 @@ mk.kernel @gathered on @mesh dims(uniform S, uniform M, uniform N, uniform K, un
     }
   }
 }
+mk.kernel @planned on @mesh dims(uniform S, uniform M, uniform N, uniform K, uniform FIRST, uniform USED) (
+    in %a : memref<?x?xbf16> [S, K],
+    in %list : memref<?xi32> [M],
+    in %b : memref<?x?xbf16> [N, K],
+    // The list, as another role has written it.
+    scratch %planned : memref<?xi32> [M],
+    out %c : memref<?x?xbf16> [M, N]) {
+  %tm = mk.param "TM" = 64
+  %tn = mk.param "TN" = 64
+  %tk = mk.param "TK" = 64
+  %c0 = arith.constant 0 : index
+  %rows = arith.ceildivui %M, %tm : index
+  %columns = arith.ceildivui %N, %tn : index
+  %steps = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+  %made = mk.signals() arrivals(%rows) : !mk.signal<1, gpu, arrivals = ?>
+  mk.role @plan ctas(1) {
+    mk.foreach (%i) in (%rows) {
+      %row = arith.muli %i, %tm : index
+      %some = mk.load %list[%row] : memref<?xi32> -> tensor<?xi32, #mk.extents<TM>>
+      mk.store %some, %planned[%row] : tensor<?xi32, #mk.extents<TM>>, memref<?xi32>
+      mk.signal %made[%c0] : !mk.signal<1, gpu, arrivals = ?>
+    }
+  }
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%i, %j) in (%rows, %columns) {
+      mk.wait %made[%c0] ge %rows : !mk.signal<1, gpu, arrivals = ?>
+      %row = arith.muli %i, %tm : index
+      %column = arith.muli %j, %tn : index
+      %left = arith.subi %USED, %row : index
+      %acc = mk.fold (%kt) in (%steps) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %x = mk.load %a[%FIRST, %k] rows(%planned[%row] : memref<?xi32>) valid(%left, %tk) : memref<?x?xbf16> -> !a
+        %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b
+        %next = mk.dot %x, %y, %sum transpose_b : !a, !b, !acc
+        mk.yield %next : !acc
+      }
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+  }
+}
 func.func @reference(%a: tensor<?x?xf64>, %list: tensor<?xi32>, %b: tensor<?x?xf64>,
                      %FIRST: index {mk.dim = "FIRST"}, %USED: index {mk.dim = "USED"}) -> tensor<?x?xf64> {
   %c0 = arith.constant 0 : index

@@ -71,13 +71,13 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
   Value base = elementAddress(p, copy.from, copy.offsets), start = baseOf(p, copy.from);
   SmallVector<Value> strides = byteStrides(p, copy.from);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(p, copy, /*valid=*/{});
-  mk_thread::RequestCopyOp::create(p, base, start, strides.end()[-2], strides.back(),
-                                   /*list=*/Value(), /*entries_from=*/Value(),
-                                   /*entries_below=*/Value(), rowsFrom, rowsLeft,
-                                   mul(p, columnsFrom, size), mul(p, columnsLeft, size),
-                                   shape.end()[-2],
-                                   llvm::divideCeil(shape.back() * size, p.info.getChunk()), size,
-                                   copy.dest, arrival, p.lane, makeCopiers(p));
+  mk_thread::RequestCopyOp::create(
+      p, base, start, strides.end()[-2], strides.back(),
+      /*list=*/Value(), /*list_stride=*/Value(), /*entries_from=*/Value(),
+      /*entries_below=*/Value(), rowsFrom, rowsLeft, mul(p, columnsFrom, size),
+      mul(p, columnsLeft, size), shape.end()[-2],
+      llvm::divideCeil(shape.back() * size, p.info.getChunk()), size, copy.dest, arrival, p.lane,
+      makeCopiers(p));
 }
 
 /// In the range of i32, without the least.
@@ -89,7 +89,8 @@ static Value toEntry(PartitionBuilder &p, Value value) {
 namespace {
 /// Rows of a buffer that a list names, as copiers take them.
 struct ListedRows {
-  Value list;         // i64: address of the entry of the first row
+  Value list,
+      stride; // i64: address of the entry of the first row; i32: entries from one to the next
   Value from, left;   // of the tile's rows, those that are looked up
   Value least, below; // entries of rows that exist
 };
@@ -103,18 +104,24 @@ static ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buf
   Value left = sub(p, sizeOf(p, list, 0), at);
   if (valid)
     left = minS(p, left, valid);
-  return {elementAddress(p, list, {at}), narrow(p, sub(p, p.c64(0), at)), narrow(p, left),
+  return {elementAddress(p, list, {at}),        resize(p, strideOf(p, list, 0), p.i32),
+          narrow(p, sub(p, p.c64(0), at)),      narrow(p, left),
           toEntry(p, sub(p, p.c64(0), offset)), toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
 }
 
-static void lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
+static LogicalResult lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
+  if (!p.info.byThreads)
+    return op.emitOpError() << "has copiers look rows up, which there are in the variant for any "
+                               "strides: compile that";
   Buffer from = getBuffer(p, op, op.getSource());
   int64_t d = from.type.getRank() - 2;
   ListedRows rows =
       findRows(p, op, from, d, p.scalar(op.getOffset()), op.getRows(), p.scalar(op.getRowsAt()),
                op.getValid() ? p.scalar(op.getValid()) : Value());
   mk_thread::RequestRowsOp::create(p, op.getCount(), byteStrides(p, from)[d], rows.from, rows.left,
-                                   rows.list, rows.least, rows.below, p.lane, makeCopiers(p));
+                                   rows.list, rows.stride, rows.least, rows.below, p.lane,
+                                   makeCopiers(p));
+  return success();
 }
 
 /// Of a list in memory. In pieces of 16 bytes of the rows that copiers remember, where whole ones
@@ -140,7 +147,7 @@ static void gatherRows(PartitionBuilder &p, CopyOp op, const TileCopy &copy, Val
   auto lookUp = [&] {
     mk_thread::RequestCopyOp::create(
         p, elementAddress(p, copy.from, copy.offsets), baseOf(p, copy.from), strides[d],
-        strides[d + 1], rows.list, rows.least, rows.below, rows.from, rows.left,
+        strides[d + 1], rows.list, rows.stride, rows.least, rows.below, rows.from, rows.left,
         mul(p, narrow(p, sub(p, p.c64(0), copy.offsets[d + 1])), size), bytes, shape[0], chunks,
         size, copy.dest, arrival, p.lane, makeCopiers(p));
   };

@@ -129,14 +129,22 @@ bool Budget::deepen(bool inner, int64_t limit) {
   return true;
 }
 
-/// Whether the loop that fills the ring is known to have few iterations.
+/// Whether the loops that fill the ring are known to have few iterations.
 static bool isShort(CreateRingOp ring, int64_t few) {
   return llvm::any_of(ring->getUsers(), [&](Operation *user) {
     auto loop = isa<AcquireOp>(user) ? user->getParentOfType<scf::ForOp>() : scf::ForOp();
-    auto from = loop ? getConstantIntValue(loop.getLowerBound()) : std::nullopt;
-    auto to = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
-    auto step = loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
-    return from && to && step && llvm::divideCeil(*to - *from, *step) < few;
+    if (!loop)
+      return false;
+    int64_t count = 1;
+    for (; loop && count < few; loop = loop->getParentOfType<scf::ForOp>()) {
+      auto from = getConstantIntValue(loop.getLowerBound());
+      auto to = getConstantIntValue(loop.getUpperBound());
+      auto step = getConstantIntValue(loop.getStep());
+      if (!from || !to || !step)
+        return false;
+      count *= std::max<int64_t>(llvm::divideCeil(*to - *from, *step), 1);
+    }
+    return count < few;
   });
 }
 
@@ -165,7 +173,7 @@ void Budget::tradeBuffers() {
     return;
   Ring &ring = *inner.begin();
   if (isShort(ring.op, sm.getThresholds().getShortFolds()) || ring.depth != busy ||
-      used() + ring.bytes > available + saved)
+      ring.depth >= ring.maxDepth() || used() + ring.bytes > available + saved)
     return;
   ++ring.depth;
   if (used() <= available)
@@ -174,7 +182,7 @@ void Budget::tradeBuffers() {
   for (CreateStagingOp staging : traded) {
     staging.getResult().setType(StagingType::get(staging.getContext(), 1));
     passed(staging, kSizeRings) << remark::add(
-        "has one buffer for stores, so that the ring has {0} slots", ring.depth);
+        "gives up a buffer for stores, so that the ring has {0} slots", ring.depth);
   }
 }
 

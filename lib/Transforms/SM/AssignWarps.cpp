@@ -50,12 +50,11 @@ FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs,
   if (atStart == file.getMost())
     return SmallVector<int64_t>();
   int64_t pool = atStart * threads, step = file.getStep();
-  bool gathers = mk::holds<SelectRowsOp>(kernel);
   int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
   if (copiers)
-    producer =
-        std::max(producer, gathers ? file.getReserve().getGatherer()
-                                   : file.getReserve().getMover()); // they work with addresses
+    producer = std::max(producer, file.getReserve().getMover()); // they work with addresses
+  if (copiers && mk::holds<SelectRowsOp>(kernel))
+    producer = std::max(producer, file.getReserve().getGatherer());
   int64_t left = (pool - mk::kWarpgroupThreads * producer) / consumers / step * step;
   if (copiers)
     consumer = std::min(consumer, left);

@@ -111,7 +111,7 @@ static bool isMultiplied(OpOperand &use) {
 
 void mk_sm::dropLimits(mk::LoadOp load) {
   // Other tiles are loaded by threads, which know where one ends.
-  // A row that is not valid of gathered ones is not looked up.
+  // Of gathered rows, those that are not valid are not looked up, so their limit stays.
   if (load->use_empty() || load.getRows() ||
       !(load.getStaged() || llvm::all_of(load->getUses(), isMultiplied)))
     return;

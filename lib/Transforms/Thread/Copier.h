@@ -27,18 +27,22 @@ struct CopyRequest {
   Value rows, chunks; // of the tile; chunks of a row
   Value size;         // of an element; 0 ends the copiers' work
   Value dest, full;   // the tile in its slot, the barrier that waits for it
-  // Where the kernel has lists; [from, below) are entries of rows that exist.
-  Value kind, entriesFrom, entriesBelow;
+  // Where the kernel has lists; [from, below) are entries of rows that exist, `listStride` i32 from
+  // each other.
+  Value kind, entriesFrom, entriesBelow, listStride;
 
-  static constexpr int64_t kWords = 16, kLongWords = 4;
+  /// Words that come before `kind` have 8 bytes each, the others 4.
+  static constexpr int64_t kWords = 17, kLongWords = 4, kWide = 13;
   std::array<Value *, kWords> words() {
-    return {&base,      &start,     &rowStride,   &columnStride, &rowsFrom, &rowsLeft,
-            &bytesFrom, &bytesLeft, &rows,        &chunks,       &size,     &dest,
-            &full,      &kind,      &entriesFrom, &entriesBelow};
+    return {&base,      &start,     &rowStride,   &columnStride, &rowsFrom,  &rowsLeft,
+            &bytesFrom, &bytesLeft, &rows,        &chunks,       &size,      &dest,
+            &full,      &kind,      &entriesFrom, &entriesBelow, &listStride};
+  }
+  static constexpr int64_t offsetOf(int64_t word) {
+    return word <= kWide ? 8 * word : 8 * kWide + 4 * (word - kWide);
   }
 };
-/// Each word has 8 bytes in shared memory.
-static_assert(8 * CopyRequest::kWords <= kRequestBytes);
+static_assert(CopyRequest::offsetOf(CopyRequest::kWords) <= kRequestBytes);
 
 /// A warp of the copiers at work on a request.
 struct Copier {
@@ -54,7 +58,8 @@ struct Copier {
   /// there, but for those that do not begin at a multiple of 4 bytes. Those of a list are brought
   /// at the end.
   void start();
-  /// `arrive` waits for what was started; moves or adds what could not be brought to its place.
+  /// `arrive` waits for what was started; moves or adds what could not be brought to its place, all
+  /// rows of a list.
   void finish(function_ref<void()> arrive);
 
   /// Remembers where the warp's rows of a list lie, for tiles of so many rows, in variables of 16

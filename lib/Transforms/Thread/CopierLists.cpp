@@ -18,7 +18,9 @@ static constexpr int64_t kPieceBytes = 16;
 /// The entry for a tile's row, kNoRow where the list has none.
 Value Copier::loadEntry(Value row) {
   Value listed = and_(e, sge(e, row, request.rowsFrom), slt(e, row, request.rowsLeft));
-  Value at = add(e, request.start, shl(e, resize(e, row, e.i64), 2));
+  Value places =
+      mul(e, resize(e, row, e.i64), resize(e, request.listStride, e.i64, /*isSigned=*/true));
+  Value at = add(e, request.start, shl(e, places, 2));
   return LoadOp::create(e, e.i32, at, 4, resize(e, listed, e.i32), e.c32(kNoRow)).getResult(0);
 }
 

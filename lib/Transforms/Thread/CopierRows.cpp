@@ -102,8 +102,6 @@ void Copier::fetchPieces(int64_t unit, bool whole) {
 }
 
 void Copier::start() {
-  if (byList)
-    return;
   ifThen(e, isDense(), [&] {
     Value low = or_(e, request.base, request.rowStride);
     auto isAligned = [&](int64_t bytes) { return eq(e, and_(e, low, bytes - 1), 0); };

@@ -34,7 +34,7 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
     Value at = requestAt(e, copiers, number);
     for (auto [i, word] : llvm::enumerate(request.words()))
       if (*word)
-        store(e, *word, at, 8 * i);
+        store(e, *word, at, CopyRequest::offsetOf(i));
     if (request.full)
       BarrierExpectOp::create(e, request.full, copiers.getWarps()); // a byte each
     StoreSharedOp::create(e, add(e, number, 1), posted, 0);
@@ -51,7 +51,8 @@ static void requestCopy(RequestCopyOp op, Emitter &e) {
                       e.c32(op.getRows()), e.c32(op.getChunks()),
                       e.c32(op.getSize()), op.getDest(),
                       op.getBarrier(),     e.c32(listed ? CopyRequest::Listed : CopyRequest::Plain),
-                      op.getEntriesFrom(), op.getEntriesBelow()};
+                      op.getEntriesFrom(), op.getEntriesBelow(),
+                      op.getListStride()};
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
@@ -65,6 +66,7 @@ static void requestRows(RequestRowsOp op, Emitter &e) {
   request.start = op.getList();
   request.entriesFrom = op.getEntriesFrom();
   request.entriesBelow = op.getEntriesBelow();
+  request.listStride = op.getListStride();
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
@@ -110,7 +112,6 @@ private:
   Copier copierAt(Value number, ArrayRef<Value CopyRequest::*> words = {});
   void take(Value number, Value open);
   void finish(Value number, Value open);
-  void start(Value number);
   void startSelected(Copier copier);
   void selectRows(Value number);
   /// One of several, by a word: for what else, the last.
@@ -137,7 +138,7 @@ Copier Service::copierAt(Value number, ArrayRef<Value CopyRequest::*> words) {
   };
   for (auto [i, word] : llvm::enumerate(copier.request.words()))
     if (wanted(word))
-      *word = load(e, i < CopyRequest::kLongWords ? e.i64 : e.i32, at, 8 * i);
+      *word = load(e, i < CopyRequest::kLongWords ? e.i64 : e.i32, at, CopyRequest::offsetOf(i));
   return copier;
 }
 
@@ -147,11 +148,6 @@ void Service::choose(Value word, ArrayRef<std::pair<int64_t, function_ref<void()
     return other();
   auto [number, body] = cases.front();
   ifThenElse(e, eq(e, word, number), body, [&] { choose(word, cases.drop_front(), other); });
-}
-
-void Service::start(Value number) {
-  Copier copier = copierAt(number);
-  copier.start();
 }
 
 void Service::startSelected(Copier copier) {
@@ -176,7 +172,7 @@ void Service::selectRows(Value number) {
   Copier copier =
       copierAt(number, {&CopyRequest::start, &CopyRequest::rowStride, &CopyRequest::rowsFrom,
                         &CopyRequest::rowsLeft, &CopyRequest::rows, &CopyRequest::entriesFrom,
-                        &CopyRequest::entriesBelow});
+                        &CopyRequest::entriesBelow, &CopyRequest::listStride});
   llvm::SmallDenseSet<int64_t> done;
   ArrayRef<int64_t> lists = op.getLists();
   for (size_t i = 0; i < lists.size(); i += 2) {
@@ -207,7 +203,7 @@ void Service::take(Value number, Value open) {
     ifThenElse(
         e, ne(e, head.request.size, 0),
         [&] {
-          start(number);
+          copierAt(number).start();
           isTaken();
         },
         [&] { write(e, more, e.c32(0)); });

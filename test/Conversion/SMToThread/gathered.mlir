@@ -9,7 +9,7 @@
 // CHECK: scf.if
 // CHECK: mk_thread.request_selected %{{.*}} bytes(%{{.*}}) of 64 x 1 to
 // CHECK: else
-// CHECK: mk_thread.request_copy {{.*}} list(%{{.*}}) entries(%{{.*}}, %{{.*}}) of 64 x 1 size 2 to
+// CHECK: mk_thread.request_copy {{.*}} list(%{{.*}} stride %{{.*}}) entries(%{{.*}}, %{{.*}}) of 64 x 1 size 2 to
 // CHECK: mk_thread.serve_copies sizes [2] lists [64, 1]
 // What they write without waiting for it is made visible by those who wait.
 // CHECK: mk_thread.take_slot

@@ -95,7 +95,7 @@ mk.kernel @traded on @mesh dims(uniform N) () {
   mk.role @r ctas(1) {
     // expected-remark @+1 {{mk-sm-size-rings: analysis: has a ring of 4 slots of 51200 bytes}}
     %r0 = mk_sm.create_ring : !mk_sm.ring<?, tensor<144x64xbf16>, tensor<256x64xbf16>>
-    // expected-remark @+2 {{mk-sm-size-rings: passed: has one buffer for stores, so that the ring has 4 slots}}
+    // expected-remark @+2 {{mk-sm-size-rings: passed: gives up a buffer for stores, so that the ring has 4 slots}}
     // expected-remark @+1 {{mk-sm-size-rings: analysis: has 1 buffers for stores}}
     %out = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition producer warps(1) registers(40) {

@@ -712,3 +712,44 @@ mk.kernel @shared_rows on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list :
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @selected_elsewhere on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.select_rows 64 of %a at %c1 rows(%list[%c0] : memref<64xi32>) : memref<64x64xbf16>
+      %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<!tile>
+      // expected-error @+1 {{gathers selected rows, but no mk_sm.select_rows of its list stands in front of it}}
+      mk_sm.copy %a[%c0, %c0] rows(%list[%c0] : memref<64xi32>) selected to %s[0] : memref<64x64xbf16>, !mk_sm.slot<!tile>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+mk.kernel @selected_behind on @mesh (in %a : memref<64x64xbf16> [64, 64], in %list : memref<64xi32> [64], in %line : memref<64xbf16> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.select_rows 64 of %a at %c0 rows(%list[%c0] : memref<64xi32>) : memref<64x64xbf16>
+      scf.for %i = %c0 to %c1 step %c1 {
+        %s = mk_sm.acquire %ring : !ring -> !mk_sm.slot<!tile>
+        // expected-error @+1 {{gathers selected rows, but no mk_sm.select_rows of its list stands in front of it}}
+        mk_sm.copy %a[%c0, %c0] rows(%list[%c0] : memref<64xi32>) selected to %s[0] : memref<64x64xbf16>, !mk_sm.slot<!tile>
+        mk_sm.select_rows 64 of %a at %c0 rows(%list[%c1] : memref<64xi32>) : memref<64x64xbf16>
+      }
+    }
+  }
+}

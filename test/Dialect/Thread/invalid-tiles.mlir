@@ -35,10 +35,10 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
-  // expected-error @+1 {{has a list or the range of its entries, but not both}}
+  // expected-error @+1 {{has a list, its stride or the range of its entries, but not all of them}}
   "mk_thread.request_copy"(%g, %g, %g, %g, %g, %w, %w, %w, %w, %w, %w, %w) <{rows = 64 : i64, chunks = 1 : i64, size = 2 : i64,
       copiers = #mk_thread.copiers<warps = 3, requests = 512, posted = 1024, barrier = 2>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1>}>
       : (i64, i64, i64, i64, i64, i32, i32, i32, i32, i32, i32, i32) -> ()
 }
 

@@ -63,20 +63,20 @@ mk_thread.kernel @asks_by_list threads(384) cluster(1) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // What selects rows has no barrier.
-  // CHECK-COUNT-8: llvm.store
+  // CHECK-COUNT-9: llvm.store
   // CHECK-NOT: mk_thread.mbarrier_expect
   // CHECK: mk_thread.sync %c2_i32, 128
-  mk_thread.request_rows 144 stride(%g) rows(%w, %w) list(%g) entries(%w, %w) lane(%w)
+  mk_thread.request_rows 144 stride(%g) rows(%w, %w) list(%g stride %w) entries(%w, %w) lane(%w)
       copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
   // CHECK-COUNT-7: llvm.store
   // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
   // CHECK: mk_thread.sync %c2_i32, 128
   mk_thread.request_selected %g bytes(%w) of 144 x 1 to %w counted by %w lane(%w)
       copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
-  // CHECK-COUNT-16: llvm.store
+  // CHECK-COUNT-17: llvm.store
   // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
   // CHECK: mk_thread.sync %c2_i32, 128
-  mk_thread.request_copy %g in %g strides(%g, %g) rows(%w, %w) bytes(%w, %w) list(%g) entries(%w, %w) of 64 x 2 size 2 to %w
+  mk_thread.request_copy %g in %g strides(%g, %g) rows(%w, %w) bytes(%w, %w) list(%g stride %w) entries(%w, %w) of 64 x 2 size 2 to %w
       counted by %w lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
 }
 

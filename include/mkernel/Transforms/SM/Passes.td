@@ -211,8 +211,8 @@ def PostStoresPass : SMPass<"mk-sm-post-stores"> {
 def SelectRowsPass : SMPass<"mk-sm-select-rows"> {
   let summary = "Looks up once for a loop which rows its copies gather";
   let description = [{
-    In front of a copy of gathered rows, or of the loops and branches around it that leave its list, its place in that and the
-    source alone, `mk_sm.select_rows` has the copiers look up where the rows lie; the copy is `selected`.
+    In front of a copy of gathered rows, or of the loops and branches around it in which the list, the place in it and the
+    source stay the same, `mk_sm.select_rows` has the copiers look up where the rows lie; the copy is `selected`.
     It stays inside of a loop in which something else is gathered, waited for or sent.
   }];
 }
