@@ -17,12 +17,13 @@ S, M, N, K, MOST = 40, 70, 64, 64, 3
 
 def upload(library, bound, name, bits):
     index = bound.arguments()[name][0]
-    library.check(library.c.mkernel_upload(bound.pointer, C.c_int32(index),
-                                           C.c_char_p(bits.tobytes())), name)
+    library.check(library.c.mkernel_upload(bound.pointer, index, bits.tobytes(), None), name)
 
 
 def main():
     library = Library(Places(sys.argv[1]))
+    for function in (library.c.mkernel_upload, library.c.mkernel_download):
+        function.argtypes = [C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p]
     with open(os.path.join(ROOT, "test/gpu/gathered.mlir")) as file:
         text = file.read()
     package = library.compile(text[:text.index("func.func")], "gathered.mlir", {
@@ -47,7 +48,7 @@ def main():
         bound.synchronize()
         result = C.create_string_buffer(2 * M * N)
         library.check(library.c.mkernel_download(
-            bound.pointer, C.c_int32(bound.arguments()["c"][0]), result), "c")
+            bound.pointer, bound.arguments()["c"][0], result, None), "c")
         wrong = sum(x != y for x, y in zip(decode(array.array("H", result.raw), "bf16"), wanted))
         print(f"stride {stride}: {wrong} of {M * N} elements are wrong")
         failed |= bool(wrong)
