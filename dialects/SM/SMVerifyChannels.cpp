@@ -65,16 +65,6 @@ RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
 }
 
-bool mk_sm::isGathered(Value ring) {
-  return llvm::any_of(ring.getUsers(), [](Operation *user) {
-    auto acquire = dyn_cast<AcquireOp>(user);
-    return acquire && llvm::any_of(acquire.getSlot().getUsers(), [](Operation *use) {
-             auto copy = dyn_cast<CopyOp>(use);
-             return copy && copy.getRows();
-           });
-  });
-}
-
 LogicalResult SelectRowsOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   if (source.getRank() < 2)
@@ -83,7 +73,6 @@ LogicalResult SelectRowsOp::verify() {
   return success();
 }
 
-/// Whether the last rows that are selected in front of it, in its block or around it, are its own.
 /// Whether both are computed in the same way.
 static bool isSame(Value a, Value b) {
   if (a == b || !a || !b)
@@ -95,6 +84,7 @@ static bool isSame(Value a, Value b) {
              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
+/// Whether the last rows that are selected in front of it, in its block or around it, are its own.
 static bool isSelected(CopyOp copy) {
   auto isOwn = [&](SelectRowsOp select) {
     Value valid = copy.getValid().empty() ? Value() : copy.getValid()[0];
@@ -133,8 +123,7 @@ LogicalResult CopyOp::verify() {
     return failure();
   if (getSelected() && !isSelected(*this))
     return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in "
-                            "front of it, in its "
-                            "block or around it: run mk-sm-select-rows";
+                            "front of it, in its block or around it: run mk-sm-select-rows";
   if (getRows() && (getShared() != 1 || getStride() != 1))
     return emitOpError() << "is shared, but gathered rows are brought by threads of their CTA: "
                             "share other copies";

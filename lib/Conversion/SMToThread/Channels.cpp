@@ -21,6 +21,17 @@ static void takeSlot(PartitionBuilder &p, Value slot, Value ring, ValueRange pla
   p.set(slot, {taken.getSlot(), taken.getFull()});
 }
 
+/// Whether rows of a list are brought into slots of the ring.
+static bool isGathered(Value ring) {
+  return llvm::any_of(ring.getUsers(), [](Operation *user) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    return acquire && llvm::any_of(acquire.getSlot().getUsers(), [](Operation *use) {
+             auto copy = dyn_cast<CopyOp>(use);
+             return copy && copy.getRows();
+           });
+  });
+}
+
 static void lowerRelease(ReleaseOp op, PartitionBuilder &p) {
   Channel channel(op.getRing().getDefiningOp());
   if (op.getRead())

@@ -5,7 +5,8 @@
 // warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside
 // of the argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits
 // for the box and writes over what is not valid, before it hands the slot over.
-// Tiles of one dimension are brought by the producer's threads, an element each at a time.
+// Tiles of one dimension are brought by the producer's threads, an element each at a time, and
+// gathered rows always by the other warps.
 //
 //===----------------------------------------------------------------------===//
 #include "Bounds.h"

@@ -229,17 +229,15 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
       plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), static_cast<int64_t>(i)};
     plan.sites.push_back(site);
   }
-  WalkResult gathers =
-      plan.op->walk(
-          [&](LoadOp load) -> WalkResult {
-            if (!load.getRows() || load->use_empty() || plan.staged.contains(load))
-              return WalkResult::advance();
-            return load.emitOpError()
-                   << "gathers the rows of a tile that no mk.dot multiplies; a GPU gathers "
-                      "operands of products only: put the rows side by side with "
-                      "mk.put ... rows, and load them from there";
-          });
-  if (gathers.wasInterrupted())
+  auto checkGathered = [&](LoadOp load) -> WalkResult {
+    if (!load.getRows() || load->use_empty() || plan.staged.contains(load))
+      return WalkResult::advance();
+    return load.emitOpError()
+           << "gathers the rows of a tile that no mk.dot multiplies; a GPU gathers operands of "
+              "products only: put the rows side by side with mk.put ... rows, and load them from "
+              "there";
+  };
+  if (plan.op->walk(checkGathered).wasInterrupted())
     return failure();
   plan.op->walk([&](LoadOp load) {
     if (load.getStaged() && !plan.staged.contains(load) && !load->use_empty())

@@ -137,12 +137,10 @@ static bool isShort(CreateRingOp ring, int64_t few) {
       return false;
     int64_t count = 1;
     for (; loop && count < few; loop = loop->getParentOfType<scf::ForOp>()) {
-      auto from = getConstantIntValue(loop.getLowerBound());
-      auto to = getConstantIntValue(loop.getUpperBound());
-      auto step = getConstantIntValue(loop.getStep());
-      if (!from || !to || !step)
+      std::optional<APInt> trips = loop.getStaticTripCount();
+      if (!trips)
         return false;
-      count *= std::max<int64_t>(llvm::divideCeil(*to - *from, *step), 1);
+      count *= std::max<int64_t>(trips->getZExtValue(), 1);
     }
     return count < few;
   });

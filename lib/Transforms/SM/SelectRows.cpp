@@ -10,6 +10,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -22,18 +23,6 @@ static bool isQuiet(Operation *op, CopyOp copy) {
       return other != copy && other.getRows();
     return !isa<AcquireOp, CommitOp, scf::ForOp, scf::IfOp, memref::LoadOp>(inner) &&
            !isPure(inner);
-  });
-}
-
-static bool isKnownOutside(Operation *op, CopyOp copy) {
-  SmallVector<Value> needed{copy.getSource(), copy.getOffsets().end()[-2], copy.getRows(),
-                            copy.getRowsAt()};
-  if (!copy.getValid().empty())
-    needed.push_back(copy.getValid()[0]);
-  return llvm::all_of(needed, [&](Value value) {
-    Operation *owner = value.getParentBlock()->getParentOp();
-    Operation *def = value.getDefiningOp() ? value.getDefiningOp() : owner;
-    return !op->isAncestor(def);
   });
 }
 
@@ -54,16 +43,20 @@ void mk_sm::selectRows(CopyOp copy) {
   if (!copy.getRows() || copy.getSelected())
     return;
   moveBack(copy);
+  Value valid = copy.getValid().empty() ? Value() : copy.getValid()[0];
+  SmallVector<Value> needed{copy.getSource(), copy.getOffsets().end()[-2], copy.getRows(),
+                            copy.getRowsAt()};
+  if (valid)
+    needed.push_back(valid);
   Operation *at = copy;
-  for (Operation *op = copy->getParentOp(); isa<scf::ForOp, scf::IfOp>(op);
-       op = op->getParentOp()) {
-    if (!isQuiet(op, copy) || !isKnownOutside(op, copy))
+  for (Region *region = copy->getParentRegion(); isa<scf::ForOp, scf::IfOp>(region->getParentOp());
+       region = region->getParentRegion()) {
+    if (!isQuiet(region->getParentOp(), copy) || !areValuesDefinedAbove(needed, *region))
       break;
-    at = op;
+    at = region->getParentOp();
   }
   OpBuilder b(at);
   SelectRowsOp::create(b, copy.getLoc(), copy.getTileType().getDimSize(0), copy.getSource(),
-                       copy.getOffsets().end()[-2], copy.getRows(), copy.getRowsAt(),
-                       copy.getValid().empty() ? Value() : copy.getValid()[0]);
+                       copy.getOffsets().end()[-2], copy.getRows(), copy.getRowsAt(), valid);
   copy.setSelected(true);
 }

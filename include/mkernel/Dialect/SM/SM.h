@@ -83,8 +83,6 @@ constexpr int64_t kReservedShared = 1024;
 /// Buffers that a warpgroup has for stores at least: it fills one while another one is copied. One
 /// of them may go for a slot of a ring (mk-sm-size-rings).
 constexpr int64_t kLeastBuffers = 2;
-/// Whether rows of a list are brought into slots of the ring.
-bool isGathered(Value ring);
 
 /// A part of shared memory that an op owns.
 struct SharedPiece {
