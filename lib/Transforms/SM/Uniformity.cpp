@@ -23,10 +23,15 @@ bool Uniformity::compute(Value value) {
     if (auto items = dyn_cast<ItemsOp>(parent))
       return arg == items.getRound() && areClusters(items);
     auto loop = dyn_cast<scf::ForOp>(parent);
-    return loop && arg == loop.getInductionVar() && isUniform(loop.getLowerBound()) &&
-           isUniform(loop.getStep());
+    if (!loop)
+      return false;
+    if (arg != loop.getInductionVar())
+      return carriesUniformly(loop);
+    return isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
   }
   Operation *op = value.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return carriesUniformly(loop);
   bool divides = isa<arith::DivSIOp, arith::DivUIOp>(op);
   if (divides || isa<arith::RemSIOp, arith::RemUIOp>(op)) {
     std::optional<int64_t> step = getStep(op->getOperand(0));
@@ -45,6 +50,21 @@ bool Uniformity::compute(Value value) {
            kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
   return !isa<InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) && all();
+}
+
+/// Whether all that a loop carries is uniform. That is taken for true while the loop's body is looked
+/// at; where it turns out not to be, what followed from it is forgotten.
+bool Uniformity::carriesUniformly(scf::ForOp loop) {
+  if (!isUniform(loop) || varying.contains(loop) ||
+      !llvm::all_of(loop.getInitArgs(), [&](Value init) { return isUniform(init); }))
+    return false;
+  for (Value carried : loop.getRegionIterArgs())
+    known[carried] = true;
+  if (llvm::all_of(loop.getYieldedValues(), [&](Value next) { return isUniform(next); }))
+    return true;
+  varying.insert(loop);
+  known.clear();
+  return false;
 }
 
 /// The numbers of a group are m * step * size + r + step * i with r < step, where i is the place in

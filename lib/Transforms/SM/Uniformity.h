@@ -3,6 +3,7 @@
 #define MKERNEL_LIB_TRANSFORMS_SM_UNIFORMITY_H
 
 #include "mkernel/Dialect/SM/SM.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::mk_sm {
@@ -25,6 +26,7 @@ public:
 
 private:
   bool compute(Value value);
+  bool carriesUniformly(scf::ForOp loop);
   std::optional<int64_t> getStep(Value value);
   bool isPlaceEnd(int64_t divisor, int64_t step) const;
   bool isMultiple(Value value);
@@ -34,6 +36,7 @@ private:
   int64_t cluster;
   const llvm::StringMap<int64_t> &ctas;
   llvm::DenseMap<Value, bool> known;
+  llvm::DenseSet<Operation *> varying; // loops that carry what is not uniform
 };
 
 } // namespace mlir::mk_sm

@@ -3,6 +3,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -58,48 +59,138 @@ static Value affineValue(Emitter &e, AffineExpr expr, unsigned numDims, ArrayRef
   }
 }
 
-// A constraint is linear in the column, as a rule: what does not depend on the
-// register is computed once, and an element takes one comparison.
-static SmallVector<Value> mask(MaskElementsOp op, Emitter &e) {
-  RankedTensorType type = op.getTile();
-  IntegerSet set = op.getSet();
-  unsigned last = type.getRank() - 1;
-  Places places(e, type, op.getThread());
-  // Values of a constraint by all but the constant offset in the last dimension.
-  DenseMap<std::pair<unsigned, Attribute>, Value> known;
-  SmallVector<Value> result;
-  for (auto [i, element] : llvm::enumerate(op.getElements())) {
+static constexpr int64_t kWordBits = 32;
+/// Of fewer elements of a row comparisons take no more instructions than words that are made first.
+static constexpr int64_t kLeastMarked = 8;
+
+/// Elements of a thread that differ in the last dimension alone.
+struct Row {
+  Place first;
+  SmallVector<unsigned> elements;
+  SmallVector<int64_t> offsets; // in the last dimension, of each
+};
+
+static SmallVector<Row> findRows(MaskElementsOp op, Places &places) {
+  llvm::MapVector<Attribute, Row> rows;
+  Builder b(op);
+  for (unsigned i = 0; i != op.getElements().size(); ++i) {
     Place where = places.at(i);
-    Value inside;
-    for (unsigned c = 0; c != set.getNumConstraints(); ++c) {
-      AffineExpr expr = set.getConstraint(c);
-      std::optional<int64_t> factor = linearFactor(expr, last);
-      SmallVector<int64_t> offsets(where.offset.begin(), where.offset.end());
-      int64_t constant = 0;
-      if (factor) {
-        constant = *factor * offsets.back();
-        offsets.back() = 0;
-      }
-      // The bases of a blocked layout differ between registers.
-      SmallVector<int64_t> key(offsets);
-      if (isa<mk_sm::BlockedAttr>(type.getEncoding()))
-        key.push_back(i);
-      Value &value = known[{c, e.getDenseI64ArrayAttr(key)}];
-      if (!value) {
-        SmallVector<Value> operands;
-        for (auto [base, offset] : llvm::zip(where.base, offsets))
-          operands.push_back(add(e, base, offset));
-        llvm::append_range(operands, op.getSymbols());
-        value = affineValue(e, expr, set.getNumDims(), operands);
-        // Constants of a tile are small; so may the rest be.
-        value = resize(e, minS(e, maxS(e, value, -(1 << 30)), 1 << 30), e.i32);
-      }
-      Value holds = cmp(e, set.isEq(c) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
-                        value, -constant);
-      inside = inside ? and_(e, inside, holds) : holds;
-    }
-    result.push_back(inside ? select(e, inside, element, op.getOtherwise()) : element);
+    SmallVector<int64_t> key(where.offset.begin(), where.offset.end());
+    key.back() = 0;
+    // The bases of a blocked layout differ between registers.
+    if (isa<mk_sm::BlockedAttr>(op.getTile().getEncoding()))
+      key.push_back(i);
+    Row &row = rows.try_emplace(b.getDenseI64ArrayAttr(key), Row{where, {}, {}}).first->second;
+    row.elements.push_back(i);
+    row.offsets.push_back(where.offset.back());
   }
+  return llvm::to_vector(llvm::make_second_range(rows));
+}
+
+/// The value of `expr` in column `column` of a row, that of its first element by default.
+static Value evaluate(Emitter &e, MaskElementsOp op, AffineExpr expr, const Row &row,
+                      int64_t column) {
+  SmallVector<Value> operands;
+  for (auto [base, offset] : llvm::zip(row.first.base, row.first.offset))
+    operands.push_back(add(e, base, offset));
+  operands.back() = add(e, row.first.base.back(), column);
+  llvm::append_range(operands, op.getSymbols());
+  return affineValue(e, expr, op.getSet().getNumDims(), operands);
+}
+
+static Value clamp(Emitter &e, Value value, int64_t least, int64_t most) {
+  return resize(e, minS(e, maxS(e, value, least), most), e.i32);
+}
+
+/// Columns 0, 1, ... `length` - 1, then the same from `period`, a power of two, on, and so on.
+struct Runs {
+  int64_t length, period;
+};
+
+static std::optional<Runs> findRuns(ArrayRef<int64_t> offsets) {
+  int64_t length = 0, size = offsets.size();
+  while (length != size && offsets[length] == length)
+    ++length;
+  if (length == 0)
+    return std::nullopt;
+  int64_t period = length == size ? llvm::PowerOf2Ceil(size) : offsets[length];
+  if (!llvm::isPowerOf2_64(period))
+    return std::nullopt;
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    if (offset != int64_t(i) / length * period + int64_t(i) % length)
+      return std::nullopt;
+  return Runs{length, period};
+}
+
+/// Bits of a word that say of `kWordBits` elements each which are left of column `end`.
+static SmallVector<Value> markPrefix(Emitter &e, Value end, Runs runs, int64_t size) {
+  int64_t most = llvm::divideCeil(size, runs.length) * runs.period;
+  Value columns = clamp(e, end, 0, most);
+  Value whole = mul(e, shr(e, columns, llvm::Log2_64(runs.period)), runs.length);
+  Value count = add(e, whole, minS(e, and_(e, columns, runs.period - 1), runs.length));
+  SmallVector<Value> words;
+  for (int64_t first = 0; first < size; first += kWordBits) {
+    Value bits = clamp(e, sub(e, count, first), 0, kWordBits);
+    Value marked = sub(e, shl(e, e.c64(1), resize(e, bits, e.i64)), 1);
+    words.push_back(resize(e, marked, e.i32));
+  }
+  return words;
+}
+
+// A constraint is linear in the column, as a rule: what does not depend on the register is computed
+// once for each row. Where the columns of a row come in runs, elements that it lets through are the
+// first or the last ones. Words with a bit for each take fewer instructions than comparisons: ptxas
+// moves eight to predicates at once.
+static void maskRow(MaskElementsOp op, Emitter &e, const Row &row, MutableArrayRef<Value> result) {
+  IntegerSet set = op.getSet();
+  unsigned last = set.getNumDims() - 1;
+  int64_t size = row.elements.size();
+  std::optional<Runs> runs = findRuns(row.offsets);
+  SmallVector<Value> words, inside(size);
+  for (unsigned c = 0; c != set.getNumConstraints(); ++c) {
+    AffineExpr expr = set.getConstraint(c);
+    std::optional<int64_t> factor = linearFactor(expr, last);
+    Value rest = factor ? evaluate(e, op, expr, row, 0) : Value();
+    if (runs && size >= kLeastMarked && !set.isEq(c) && (factor == 1 || factor == -1)) {
+      // rest - column >= 0, or rest + column >= 0: all but those with column < -rest.
+      Value end = *factor == -1 ? add(e, rest, 1) : sub(e, e.c64(0), rest);
+      SmallVector<Value> marked = markPrefix(e, end, *runs, size);
+      for (auto [i, word] : llvm::enumerate(marked)) {
+        Value in = *factor == -1 ? word : xor_(e, word, -1);
+        if (i == words.size())
+          words.push_back(in);
+        else
+          words[i] = and_(e, words[i], in);
+      }
+      continue;
+    }
+    // Constants of a tile are small; so may the rest be.
+    if (rest)
+      rest = clamp(e, rest, -(1 << 30), 1 << 30);
+    for (auto [offset, in] : llvm::zip_equal(row.offsets, inside)) {
+      Value value = rest ? rest : evaluate(e, op, expr, row, offset);
+      Value holds = cmp(e, set.isEq(c) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
+                        value, rest ? -*factor * offset : 0);
+      in = in ? and_(e, in, holds) : holds;
+    }
+  }
+  for (auto [i, element] : llvm::enumerate(row.elements)) {
+    Value in = inside[i];
+    if (!words.empty()) {
+      Value bit = and_(e, words[i / kWordBits], int64_t(int32_t(1u << i % kWordBits)));
+      Value isSet = cmp(e, arith::CmpIPredicate::ne, bit, 0);
+      in = in ? and_(e, in, isSet) : isSet;
+    }
+    if (in)
+      result[element] = select(e, in, op.getElements()[element], op.getOtherwise());
+  }
+}
+
+static SmallVector<Value> mask(MaskElementsOp op, Emitter &e) {
+  Places places(e, op.getTile(), op.getThread());
+  SmallVector<Value> result(op.getElements());
+  for (const Row &row : findRows(op, places))
+    maskRow(op, e, row, result);
   return result;
 }
 
