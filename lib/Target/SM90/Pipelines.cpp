@@ -132,6 +132,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
   convert.loops = options.loops;
   convert.bounds = options.bounds;
   pm.addPass(createConvertSMToThreadPass(convert));
+  pm.addPass(mk_thread::createMergeChecksPass());
   expandThreadOps(pm);
   pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;

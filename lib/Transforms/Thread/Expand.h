@@ -67,6 +67,7 @@ void expandSignals(ModuleOp module);
 void expandStores(ModuleOp module);
 void expandPadding(ModuleOp module);
 void expandTurns(ModuleOp module);
+void mergeChecks(KernelOp kernel);
 void promoteVariables(KernelOp kernel);
 void stageFragments(ModuleOp module);
 

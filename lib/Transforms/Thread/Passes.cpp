@@ -24,6 +24,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDSTORESPASS
 #define GEN_PASS_DEF_EXPANDPADDINGPASS
 #define GEN_PASS_DEF_EXPANDTURNSPASS
+#define GEN_PASS_DEF_MERGECHECKSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
 #define GEN_PASS_DEF_STAGEFRAGMENTSPASS
 #define GEN_PASS_DEF_VERIFYEXPANDEDPASS
@@ -52,6 +53,7 @@ template struct FunctionPass<mk_thread::impl::ExpandSignalsPassBase, mk_thread::
 template struct FunctionPass<mk_thread::impl::ExpandStoresPassBase, mk_thread::expandStores>;
 template struct FunctionPass<mk_thread::impl::ExpandPaddingPassBase, mk_thread::expandPadding>;
 template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
+template struct FunctionPass<mk_thread::impl::MergeChecksPassBase, mk_thread::mergeChecks>;
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;
 template struct FunctionPass<mk_thread::impl::StageFragmentsPassBase, mk_thread::stageFragments>;

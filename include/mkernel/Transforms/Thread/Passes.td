@@ -17,6 +17,14 @@ def PromoteVariablesPass : Pass<"mk-thread-promote-variables", "::mlir::ModuleOp
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::mk_thread::MkThreadDialect"];
 }
 
+def MergeChecksPass : Pass<"mk-thread-merge-checks", "::mlir::ModuleOp"> {
+  let summary = "Checks an index once, where several loads take it";
+  let description = [{
+    A check that gives back its index (`redirect`) makes way for one in front of it that dominates it, of the same index and the same
+    extent. The report names the first load then.
+  }];
+}
+
 def VerifyExpandedPass : Pass<"mk-thread-verify-expanded", "::mlir::ModuleOp"> {
   let summary = "Refuses ops that stand for several steps";
   let description = [{
