@@ -48,6 +48,18 @@ def MkSM_TeamIndexOp : MkSM_Op<"team_index", [MkSM_InConsumer, Pure, MkSM_Ranged
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
+def MkSM_WarpgroupIndexOp : MkSM_Op<"warpgroup_index", [MkSM_InConsumer, Pure, MkSM_Ranged]> {
+  let summary = "index of this warpgroup among those of its partition";
+  let description = [{
+    Warpgroups that go by it go apart: none may come to an op for which it waits for the others.
+
+    ```mlir
+    %w = mk_sm.warpgroup_index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
 def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, RecursiveMemoryEffects,
                                      MkSM_Ranged, DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "visits the items of this CTA, in static order";

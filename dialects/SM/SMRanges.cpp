@@ -32,6 +32,10 @@ void TeamIndexOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn s
   set(getResult(), between(0, INT64_MAX));
 }
 
+void WarpgroupIndexOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set) {
+  set(getResult(), between(0, (*this)->getParentOfType<PartitionOp>().getNumWarpgroups() - 1));
+}
+
 void TicketOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set) {
   set(getResult(), between(0, INT64_MAX));
 }

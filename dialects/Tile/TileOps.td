@@ -181,16 +181,22 @@ def Mk_MaskOp : Mk_Op<"mask", [
   let description = [{
     The set's dimensions are the indices of the tile, its symbols the operands.
 
+    `skippable` says of the fold around it: an iteration leaves what the fold carries as it is for rows
+    of which the mask keeps nothing, as scores of minus infinity do in attention. Code may leave it out
+    for them. Where it does, what such rows would have been multiplied by is not seen, be it infinite or
+    no number.
+
     ```mlir
     %z = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%d] else %ninf
         : tensor<128x128xf32>
     ```
   }];
   let arguments = (ins Mk_Tile:$source, IntegerSetAttr:$set, Variadic<Index>:$symbols,
-                       AnyType:$otherwise);
+                       AnyType:$otherwise, UnitAttr:$skippable);
   let results = (outs Mk_Tile:$result);
   let assemblyFormat = [{
-    $source `where` $set (`[` $symbols^ `]`)? `else` $otherwise attr-dict `:` type($source)
+    $source `where` $set (`[` $symbols^ `]`)? `else` $otherwise (`skippable` $skippable^)? attr-dict
+    `:` type($source)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;

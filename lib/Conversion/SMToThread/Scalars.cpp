@@ -100,6 +100,7 @@ void sm::populateScalarLowerings(LoweringTable &table) {
       [](TeamIndexOp op, PartitionBuilder &p) {
         p.set(op, p.partition.getTeams() > 1 ? resize(p, p.group, p.i64) : p.c64(0));
       },
+      [](WarpgroupIndexOp op, PartitionBuilder &p) { p.set(op, resize(p, p.group, p.i64)); },
       // Buffers are looked through where they are used.
       [](SelectOp op, PartitionBuilder &p) {});
 }

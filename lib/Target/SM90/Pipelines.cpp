@@ -54,6 +54,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createOverlapDotsPass());
   pm.addPass(mk_sm::createSplitMasksPass());
   pm.addPass(mk_sm::createTakeTurnsPass());
+  pm.addPass(mk_sm::createSkipHiddenPass());
   pm.addPass(mk_sm::createPairDotsPass());
   pm.addPass(mk_sm::createDeferWaitsPass());
   pm.addPass(mk_sm::createAdvanceLoadsPass());

@@ -42,6 +42,7 @@ void selectRows(CopyOp copy);
 LogicalResult shareCopies(mk::KernelOp kernel);
 void skipRescaling(arith::MulFOp op);
 void spillFragments(mk::KernelOp kernel);
+void skipHidden(ModuleOp module);
 void splitMasks(ModuleOp module);
 void spreadWaits(PartitionOp partition);
 void takeTurns(ModuleOp module);

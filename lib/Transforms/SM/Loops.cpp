@@ -30,6 +30,15 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
   return loops;
 }
 
+bool mk_sm::computesBetweenDots(scf::ForOp loop) {
+  auto isFragmentWork = [](Operation &op) {
+    return !isa<MmaOp, MmaFenceOp, MmaWaitOp, scf::YieldOp>(op) &&
+           llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  };
+  return llvm::any_of(*loop.getBody(), isFragmentWork) &&
+         llvm::range_size(loop.getBody()->getOps<MmaOp>()) >= 2;
+}
+
 bool mk_sm::isZero(Value value) {
   DenseElementsAttr elements;
   return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&

@@ -11,6 +11,9 @@ namespace mlir::mk_sm {
 /// The loops of consumer partitions that hold matrix ops directly and no other loop.
 SmallVector<scf::ForOp> getDotLoops(ModuleOp module);
 
+/// Whether a loop of dots has two or more, and work on fragments besides that of the tensor cores.
+bool computesBetweenDots(scf::ForOp loop);
+
 /// Whether `value` is a constant fragment of zeros.
 bool isZero(Value value);
 

@@ -30,6 +30,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SHARECOPIESPASS
 #define GEN_PASS_DEF_SKIPRESCALINGPASS
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
+#define GEN_PASS_DEF_SKIPHIDDENPASS
 #define GEN_PASS_DEF_SPLITMASKSPASS
 #define GEN_PASS_DEF_SPREADWAITSPASS
 #define GEN_PASS_DEF_STAGELOADSPASS
@@ -63,6 +64,7 @@ template struct FunctionPass<mk_sm::impl::SelectRowsPassBase, mk_sm::selectRows>
 template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopies>;
 template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipRescaling>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;
+template struct FunctionPass<mk_sm::impl::SkipHiddenPassBase, mk_sm::skipHidden>;
 template struct FunctionPass<mk_sm::impl::SplitMasksPassBase, mk_sm::splitMasks>;
 template struct FunctionPass<mk_sm::impl::SpreadWaitsPassBase, mk_sm::spreadWaits>;
 template struct FunctionPass<mk_sm::impl::StageLoadsPassBase, mk_sm::stageLoads>;

@@ -8,19 +8,13 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kTakeTurns = "mk-sm-take-turns";
 
-/// Work on fragments besides that of the tensor cores.
-static bool isFragmentWork(Operation &op) {
-  return !isa<MmaOp, MmaFenceOp, MmaWaitOp, scf::YieldOp>(op) &&
-         llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
-}
-
 void mk_sm::takeTurns(ModuleOp module) {
   for (scf::ForOp loop : getDotLoops(module)) {
     auto partition = loop->getParentOfType<PartitionOp>();
     // What is issued before the first wait for a part of it.
     Operation *first = nullptr, *last = nullptr;
     unsigned dots = 0;
-    bool waits = false, works = llvm::any_of(*loop.getBody(), isFragmentWork);
+    bool waits = false;
     for (Operation &op : *loop.getBody()) {
       if (auto wait = dyn_cast<MmaWaitOp>(op); wait && !waits) {
         if (wait.getPending() == 0)
@@ -33,7 +27,7 @@ void mk_sm::takeTurns(ModuleOp module) {
         dots += isa<MmaOp>(op);
       }
     }
-    if (!works || llvm::range_size(loop.getBody()->getOps<MmaOp>()) < 2)
+    if (!computesBetweenDots(loop))
       continue;
     if (!waits || dots < 2) {
       missed(loop, kTakeTurns) << "waits for each dot at once, so warpgroups have nothing to "

@@ -137,16 +137,22 @@ static SmallVector<Value> markPrefix(Emitter &e, Value end, Runs runs, int64_t s
   return words;
 }
 
+/// What the constraints let through of a row.
+struct RowMask {
+  SmallVector<Value> words;  // a bit for each element; none: all
+  SmallVector<Value> inside; // for each element; null: always
+};
+
 // A constraint is linear in the column, as a rule: what does not depend on the register is computed
 // once for each row. Where the columns of a row come in runs, elements that it lets through are the
 // first or the last ones. Words with a bit for each take fewer instructions than comparisons: ptxas
-// moves eight to predicates at once.
-static void maskRow(MaskElementsOp op, Emitter &e, const Row &row, MutableArrayRef<Value> result) {
+// moves seven to predicates at once.
+static RowMask computeMask(MaskElementsOp op, Emitter &e, const Row &row) {
   IntegerSet set = op.getSet();
   unsigned last = set.getNumDims() - 1;
   int64_t size = row.elements.size();
   std::optional<Runs> runs = findRuns(row.offsets);
-  SmallVector<Value> words, inside(size);
+  RowMask mask{{}, SmallVector<Value>(size)};
   for (unsigned c = 0; c != set.getNumConstraints(); ++c) {
     AffineExpr expr = set.getConstraint(c);
     std::optional<int64_t> factor = linearFactor(expr, last);
@@ -157,27 +163,32 @@ static void maskRow(MaskElementsOp op, Emitter &e, const Row &row, MutableArrayR
       SmallVector<Value> marked = markPrefix(e, end, *runs, size);
       for (auto [i, word] : llvm::enumerate(marked)) {
         Value in = *factor == -1 ? word : xor_(e, word, -1);
-        if (i == words.size())
-          words.push_back(in);
+        if (i == mask.words.size())
+          mask.words.push_back(in);
         else
-          words[i] = and_(e, words[i], in);
+          mask.words[i] = and_(e, mask.words[i], in);
       }
       continue;
     }
     // Constants of a tile are small; so may the rest be.
     if (rest)
       rest = clamp(e, rest, -(1 << 30), 1 << 30);
-    for (auto [offset, in] : llvm::zip_equal(row.offsets, inside)) {
+    for (auto [offset, in] : llvm::zip_equal(row.offsets, mask.inside)) {
       Value value = rest ? rest : evaluate(e, op, expr, row, offset);
       Value holds = cmp(e, set.isEq(c) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
                         value, rest ? -*factor * offset : 0);
       in = in ? and_(e, in, holds) : holds;
     }
   }
+  return mask;
+}
+
+static void selectRow(MaskElementsOp op, Emitter &e, const Row &row, const RowMask &mask,
+                      MutableArrayRef<Value> result) {
   for (auto [i, element] : llvm::enumerate(row.elements)) {
-    Value in = inside[i];
-    if (!words.empty()) {
-      Value bit = and_(e, words[i / kWordBits], int64_t(int32_t(1u << i % kWordBits)));
+    Value in = mask.inside[i];
+    if (!mask.words.empty()) {
+      Value bit = and_(e, mask.words[i / kWordBits], int64_t(int32_t(1u << i % kWordBits)));
       Value isSet = cmp(e, arith::CmpIPredicate::ne, bit, 0);
       in = in ? and_(e, in, isSet) : isSet;
     }
@@ -190,7 +201,7 @@ static SmallVector<Value> mask(MaskElementsOp op, Emitter &e) {
   Places places(e, op.getTile(), op.getThread());
   SmallVector<Value> result(op.getElements());
   for (const Row &row : findRows(op, places))
-    maskRow(op, e, row, result);
+    selectRow(op, e, row, computeMask(op, e, row), result);
   return result;
 }
 

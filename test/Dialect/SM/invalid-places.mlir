@@ -171,6 +171,18 @@ mk.kernel @team on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @warpgroup on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  mk.role @r ctas(1) {
+    mk_sm.partition producer warps(1) registers(40) {
+      // expected-error @+1 {{belongs into a consumer partition, not into a producer: move it there}}
+      %i = mk_sm.warpgroup_index
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @fence on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(1) {
     mk_sm.partition producer warps(1) registers(40) {

@@ -291,3 +291,45 @@ mk.kernel @told_in_turn on @mesh dims(uniform N) (in %b : memref<?x64xbf16> [N, 
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// Where the row lies is searched for in what nobody writes, in a loop: two CTAs find the same. What a loop carries from
+// the own item is another matter.
+// CHECK-LABEL: mk.kernel @searched
+mk.kernel @searched on @mesh dims(uniform M, uniform G) (
+    in %a : memref<?x64xbf16> [M, 64], in %offs : memref<?xi32> [G]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.muli %M, %c2 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %own = arith.remsi %t, %c2 : index
+        %tile = arith.divsi %t, %c2 : index
+        %row:2 = scf.for %i = %c0 to %G step %c1 iter_args(%low = %c0, %high = %tile) -> (index, index) {
+          %end_ = memref.load %offs[%low] : memref<?xi32>
+          %end = arith.index_cast %end_ : i32 to index
+          %below = arith.cmpi slt, %end, %high : index
+          %next = arith.select %below, %end, %low : index
+          %rest = arith.subi %high, %next : index
+          scf.yield %next, %rest : index, index
+        }
+        %other = scf.for %i = %c0 to %G step %c1 iter_args(%at = %c0) -> (index) {
+          %next = arith.addi %at, %own : index
+          scf.yield %next : index
+        }
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+        mk_sm.copy %a[%row#0, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] :
+        mk_sm.copy %a[%other, %c0] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      }
+    }
+  }
+}

@@ -133,6 +133,17 @@ def DeferWaitsPass : SMPass<"mk-sm-defer-waits", ["::mlir::ub::UBDialect"]> {
   }];
 }
 
+def SkipHiddenPass : SMPass<"mk-sm-skip-hidden"> {
+  let summary = "Lets a warpgroup leave out iterations of which it keeps nothing";
+  let description = [{
+    Of loops that compute between two products, and in which each warpgroup has some of the tile's rows. Where a mask is `skippable`
+    and a constraint of it holds for none of these rows from some iteration on, the warpgroup leaves the loop there. Where
+    the rows lie behind the end of all that is stored, it goes through no iteration. What follows the loop is done for the warpgroup's
+    own last iteration; behind that the slots of those that are left are waited for and released. Warpgroups that take turns stay
+    together.
+  }];
+}
+
 def SplitMasksPass : SMPass<"mk-sm-split-masks"> {
   let summary = "Splits a loop into iterations that need no mask and those that do";
   let description = [{

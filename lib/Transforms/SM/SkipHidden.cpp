@@ -1,0 +1,183 @@
+//===- SkipHidden.cpp - Iterations of which a warpgroup keeps nothing -----===//
+//
+// Of a tile of scores of causal attention on the diagonal the warpgroup of the first rows sees fewer
+// keys than that of the last ones: it leaves the loop behind its own last iteration. One whose rows
+// all lie behind the end of what is stored goes through none. Slots of the iterations that are left
+// come and go all the same: a warpgroup waits for each and releases it, since a slot is free when all
+// have released it.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "Loops.h"
+#include "MaskLimits.h"
+#include "StoredRows.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static constexpr StringRef kSkipHidden = "mk-sm-skip-hidden";
+
+/// Whether a warpgroup does the op without the others.
+static bool isDoneApart(Operation &op) {
+  if (auto reduce = dyn_cast<mk::ReduceOp>(op))
+    return reduce.getAxis() == 1; // the columns of a row lie in one warp
+  return op.getNumRegions() == 0 &&
+         (isa<WaitOp, ReleaseOp, TileOp, ReadOp, MmaOp, MmaFenceOp, MmaWaitOp, DeferOp, RescaleOp,
+              PartialSumOp, mk::MaskOp, mk::BroadcastOp, scf::YieldOp>(op) ||
+          isa_and_present<arith::ArithDialect, math::MathDialect>(op.getDialect()));
+}
+
+/// The fragment of scores, if rows of it are divided among warpgroups.
+static RankedTensorType findScores(scf::ForOp loop, int64_t warpgroups) {
+  int64_t rows = mk::getSm(loop).getMatrixUnit().getRows() * warpgroups;
+  for (auto mma : loop.getBody()->getOps<MmaOp>())
+    if (auto type = cast<RankedTensorType>(mma.getType());
+        isa<MmaAttr>(type.getEncoding()) && type.getDimSize(0) == rows)
+      return type;
+  return {};
+}
+
+namespace {
+class Skipper : MaskLimits {
+public:
+  explicit Skipper(scf::ForOp loop)
+      : MaskLimits(loop), partition(loop->getParentOfType<PartitionOp>()),
+        rows(mk::getSm(loop).getMatrixUnit().getRows()) {}
+  void run();
+
+private:
+  bool mayLeave();
+  /// The loop in front, whose results this one begins with, and which ends where it begins.
+  scf::ForOp findWhole();
+  /// Behind which iteration the warpgroup sees nothing more; null if that is the last one for all.
+  Value findEnd(Value warpgroup);
+  /// i1: whether the warpgroup has rows that are stored; null if all have.
+  Value findStored(Value warpgroup);
+  /// The last op that takes a slot of the rings in which the loop waits; null if a loop behind this
+  /// one takes some.
+  Operation *findLast();
+  void drain(Value from, Value to, Operation *behind);
+
+  PartitionOp partition;
+  int64_t rows; // of a warpgroup
+};
+} // namespace
+
+bool Skipper::mayLeave() {
+  // What is left out is work between products.
+  if (partition.getTeams() > 1 || partition.getNumWarpgroups() < 2 || !computesBetweenDots(loop) ||
+      getConstantIntValue(loop.getStep()) != 1)
+    return false;
+  for (Operation &op : *loop.getBody())
+    if (!isDoneApart(op)) {
+      missed(loop, kSkipHidden) << remark::add(
+          "has '{0}', to which all warpgroups come: none leaves before the others",
+          op.getName().getStringRef());
+      return false;
+    }
+  return bool(findScores(loop, partition.getNumWarpgroups()));
+}
+
+scf::ForOp Skipper::findWhole() {
+  if (loop.getInitArgs().empty())
+    return {};
+  auto whole = loop.getInitArgs().front().getDefiningOp<scf::ForOp>();
+  bool follows = whole && whole.getUpperBound() == loop.getLowerBound() &&
+                 llvm::equal(whole.getResults(), loop.getInitArgs());
+  return follows ? whole : scf::ForOp();
+}
+
+Value Skipper::findEnd(Value warpgroup) {
+  Value all = loop.getUpperBound(), end = all;
+  for (auto mask : loop.getBody()->getOps<mk::MaskOp>()) {
+    if (!mask.getSkippable())
+      continue;
+    // Of the warpgroup's rows, where it is most.
+    auto element = [&](unsigned d, int64_t factor) {
+      int64_t extent = d == 0 ? rows : cast<RankedTensorType>(mask.getType()).getDimSize(d);
+      Linear most{{}, std::max<int64_t>(factor, 0) * (extent - 1), 0};
+      if (d == 0 && factor)
+        most.base = mul(warpgroup, index(rows * factor));
+      return most;
+    };
+    // Any constraint hides.
+    for (unsigned i = 0; i < mask.getSet().getNumConstraints(); ++i)
+      if (std::optional<Value> first = findFirstBroken(mask, i, element, [](StringRef) {}))
+        end = min(end, *first);
+  }
+  return end == all ? Value() : max(end, loop.getLowerBound());
+}
+
+Value Skipper::findStored(Value warpgroup) {
+  StoredRows stored(rows * partition.getNumWarpgroups());
+  if (!stored.follow(loop.getResults()) || stored.areAll())
+    return {};
+  Value count = stored.count(b, loc);
+  return less(mul(warpgroup, index(rows)), count);
+}
+
+Operation *Skipper::findLast() {
+  Operation *last = loop;
+  llvm::SmallDenseSet<Value> rings;
+  for (auto wait : loop.getBody()->getOps<WaitOp>())
+    rings.insert(wait.getRing());
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    bool takes = mk::holdsAny(op, [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(), [&](Value v) { return rings.contains(v); });
+    });
+    if (takes && op->getNumRegions())
+      return nullptr;
+    if (takes)
+      last = op;
+  }
+  return last;
+}
+
+void Skipper::drain(Value from, Value to, Operation *behind) {
+  b.setInsertionPointAfter(behind);
+  auto rest = scf::ForOp::create(b, loc, from, to, loop.getStep());
+  b.setInsertionPointToStart(rest.getBody());
+  for (auto wait : loop.getBody()->getOps<WaitOp>()) {
+    WaitOp::create(b, loc, wait.getSlot().getType(), wait.getRing(), ValueRange());
+    ReleaseOp::create(b, loc, wait.getRing(), ValueRange());
+  }
+}
+
+void Skipper::run() {
+  if (!mayLeave())
+    return;
+  Operation *last = findLast();
+  if (!last) // the loop behind it is looked at by itself, and this one with it
+    return;
+  scf::ForOp whole = findWhole();
+  if (whole)
+    b.setInsertionPoint(whole);
+  Value warpgroup = WarpgroupIndexOp::create(b, loc, b.getIndexType());
+  Value stored = findStored(warpgroup);
+  Value all = loop.getUpperBound(), from = all;
+  if (Value end = findEnd(warpgroup)) {
+    passed(loop, kSkipHidden) << remark::add(
+        "is left by each of {0} warpgroups behind the last iteration of which it sees anything",
+        partition.getNumWarpgroups());
+    from = end;
+  }
+  if (stored) {
+    passed(loop, kSkipHidden) << "is left out by warpgroups of which no row is stored";
+    if (whole)
+      whole.setUpperBound(select(stored, whole.getUpperBound(), whole.getLowerBound()));
+    loop.setUpperBound(select(stored, from, loop.getLowerBound()));
+    from = select(stored, from, (whole ? whole : loop).getLowerBound());
+  } else {
+    loop.setUpperBound(from);
+  }
+  if (from != all)
+    drain(from, all, last);
+}
+
+void mk_sm::skipHidden(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module))
+    Skipper(loop).run();
+}

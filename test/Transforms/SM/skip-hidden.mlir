@@ -1,0 +1,124 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-skip-hidden --remarks=skip-hidden -verify-diagnostics | FileCheck %s
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 3>
+#rows = #mk_sm.slice<axis = 1, of = #acc>
+!tile = tensor<192x64xbf16>
+!block = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !block>
+!slot = !mk_sm.slot<!block>
+!q = !mk_sm.ring<2, !tile>
+
+// The last row of a warpgroup sees nothing from some block on: %row + 64 * warpgroup + 63 - 64 * j < 0. Of a tile behind the
+// last row of %c a warpgroup has none that is stored.
+// CHECK-LABEL: mk.kernel @causal
+mk.kernel @causal on @mesh dims(uniform S) (out %c : memref<?x64xbf16> [S, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c192 = arith.constant 192 : index
+  mk.role @r ctas(rest) {
+    %qs = mk_sm.create_ring : !q
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(12) registers(160) {
+      %zero = arith.constant dense<0.0> : tensor<192x64xf32, #acc>
+      %ninf = arith.constant 0xFF800000 : f32
+      mk_sm.items (%i) round(%n) of %S {
+        %row = arith.muli %i, %c192 : index
+        %qa = mk_sm.wait %qs : !q -> !mk_sm.slot<!tile>
+        %Q = mk_sm.tile %qa[0] : !mk_sm.slot<!tile> -> !mk_sm.staged<!tile>
+        // CHECK: %[[W:.*]] = mk_sm.warpgroup_index
+        // CHECK: %[[EXTENT:.*]] = memref.dim
+        // CHECK: %[[STORED:.*]] = arith.subi %[[EXTENT]], %[[ROW:.*]] :
+        // CHECK: %[[OWN:.*]] = arith.muli %[[W]], %{{.*}} :
+        // CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[OWN]], %[[STORED]]
+        // CHECK: %[[LAST:.*]] = arith.floordivsi
+        // CHECK: %[[LEFT:.*]] = arith.maxsi {{.*}}, %[[HALF:.*]] :
+        // CHECK: %[[MIDDLE:.*]] = arith.select %[[ANY]], %[[HALF]], %c0
+        // CHECK: %[[END:.*]] = arith.select %[[ANY]], %[[LEFT]], %[[HALF]]
+        // CHECK: %[[REST:.*]] = arith.select %[[ANY]], %[[LEFT]], %c0
+        // CHECK: %[[WHOLE:.*]] = scf.for %{{.*}} = %c0 to %[[MIDDLE]]
+        // CHECK: scf.for %{{.*}} = %[[HALF]] to %[[END]] step %c1 iter_args(%{{.*}} = %[[WHOLE]])
+        // CHECK: mk_sm.mma_wait 0
+        // CHECK: mk_sm.release
+        // Slots of the others come and go.
+        // CHECK: scf.for %{{.*}} = %[[REST]] to %S
+        // CHECK-NEXT: mk_sm.wait %[[KS:.*]] :
+        // CHECK-NEXT: mk_sm.release %[[KS]] :
+        // CHECK-NEXT: }
+        // CHECK-NEXT: mk_sm.release
+        %half = arith.divsi %row, %c64 : index
+        %whole = scf.for %j = %c0 to %half step %c1 iter_args(%o = %zero) -> (tensor<192x64xf32, #acc>) {
+          %ka = mk_sm.wait %ks : !ring -> !slot
+          %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!block>
+          %s0 = mk_sm.mma %Q, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!block>, tensor<192x64xf32, #acc>
+          %s = mk_sm.mma_wait 0, %s0 : tensor<192x64xf32, #acc>
+          %p = arith.truncf %s : tensor<192x64xf32, #acc> to tensor<192x64xbf16, #acc>
+          %n0 = mk_sm.mma %p, %K, %o : tensor<192x64xbf16, #acc>, !mk_sm.staged<!block>, tensor<192x64xf32, #acc>
+          %n1 = mk_sm.mma_wait 0, %n0 : tensor<192x64xf32, #acc>
+          mk_sm.release %ks : !ring
+          scf.yield %n1 : tensor<192x64xf32, #acc>
+        }
+        // expected-remark @+2 {{mk-sm-skip-hidden: passed: is left by each of 3 warpgroups behind the last iteration of which it sees anything}}
+        // expected-remark @+1 {{mk-sm-skip-hidden: passed: is left out by warpgroups of which no row is stored}}
+        %r = scf.for %j = %half to %S step %c1 iter_args(%o = %whole) -> (tensor<192x64xf32, #acc>) {
+          %key = arith.muli %j, %c64 : index
+          %ahead = arith.subi %row, %key : index
+          %ka = mk_sm.wait %ks : !ring -> !slot
+          %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!block>
+          %s0 = mk_sm.mma %Q, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!block>, tensor<192x64xf32, #acc>
+          %s = mk_sm.mma_wait 0, %s0 : tensor<192x64xf32, #acc>
+          %z = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%ahead] else %ninf skippable : tensor<192x64xf32, #acc>
+          %p = arith.truncf %z : tensor<192x64xf32, #acc> to tensor<192x64xbf16, #acc>
+          %n0 = mk_sm.mma %p, %K, %o : tensor<192x64xbf16, #acc>, !mk_sm.staged<!block>, tensor<192x64xf32, #acc>
+          %n1 = mk_sm.mma_wait 0, %n0 : tensor<192x64xf32, #acc>
+          mk_sm.release %ks : !ring
+          scf.yield %n1 : tensor<192x64xf32, #acc>
+        }
+        // What follows is of the warpgroup's own last iteration.
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!block>
+        %n0 = mk_sm.mma %Q, %K, %r transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!block>, tensor<192x64xf32, #acc>
+        %n1 = mk_sm.mma_wait 0, %n0 : tensor<192x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        mk_sm.release %qs : !q
+        %out = arith.truncf %n1 : tensor<192x64xf32, #acc> to tensor<192x64xbf16, #acc>
+        mk.store %out, %c[%row, %c0] : tensor<192x64xbf16, #acc>, memref<?x64xbf16>
+      }
+    }
+  }
+}
+
+// -----
+
+// All come to what sums over rows, and a loop whose rows are stored whole has no mask that may be skipped.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+!tile = tensor<128x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @together
+// CHECK-NOT: mk_sm.warpgroup_index
+mk.kernel @together on @mesh dims(uniform M) (out %c : memref<128x128xf32> [128, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<128x128xf32, #acc>
+      // expected-remark @+1 {{mk-sm-skip-hidden: missed: has 'mk.reduce', to which all warpgroups come: none leaves before the others}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<128x128xf32, #acc>) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<128x128xf32, #acc>
+        %sum = mk.reduce add %s axis 0 : tensor<128x128xf32, #acc> -> tensor<128xf32, #mk_sm.slice<axis = 0, of = #acc>>
+        %n0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %n = mk_sm.mma_wait 0, %n0 : tensor<128x128xf32, #acc>
+        mk_sm.release %ks : !ring
+        scf.yield %n : tensor<128x128xf32, #acc>
+      }
+      mk.store %r, %c[%c0, %c0] : tensor<128x128xf32, #acc>, memref<128x128xf32>
+    }
+  }
+}
