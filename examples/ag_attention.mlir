@@ -226,7 +226,7 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
           // Keys behind the rank's last one, and behind the own place.
           %ahead_ = arith.subi %row, %key : index
           %ahead = arith.select %own, %ahead_, %tn : index
-          %masked = mk.mask %s0 where affine_set<(r, c)[n, d] : (n - 1 - c >= 0, r - c + d >= 0)>[%left, %ahead] else %ninf : !s
+          %masked = mk.mask %s0 where affine_set<(r, c)[n, d] : (n - 1 - c >= 0, r - c + d >= 0)>[%left, %ahead] else %ninf skippable : !s
           %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale)
               : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
           mk.yield %on, %mn, %ln : !o, !row, !row

@@ -237,7 +237,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
             %p = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
             // Keys behind the own place, and those behind the chunk's last one.
             %masked = mk.mask %p where affine_set<(r, c)[d, n] : (r - c + d >= 0, n - 1 - c >= 0)>[%ahead_j, %left]
-                else %ninf : !s
+                else %ninf skippable : !s
             %on, %mn, %ln = func.call @step(%masked, %z, %oj, %mj, %lj, %scale, %row_scale, %slack)
                 : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
             mk.yield %on, %mn, %ln : !o, !row, !row

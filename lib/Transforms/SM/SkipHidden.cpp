@@ -113,7 +113,8 @@ Value Skipper::findEnd(Value warpgroup) {
 
 Value Skipper::findStored(Value warpgroup) {
   StoredRows stored(rows * partition.getNumWarpgroups());
-  if (!stored.follow(loop.getResults()) || stored.areAll())
+  if (!stored.follow(loop.getResults()) || stored.areAll() ||
+      !stored.isKnownAt(&*b.getInsertionPoint()))
     return {};
   Value count = stored.count(b, loc);
   return less(mul(warpgroup, index(rows)), count);
@@ -157,6 +158,9 @@ void Skipper::run() {
     b.setInsertionPoint(whole);
   Value warpgroup = WarpgroupIndexOp::create(b, loc, b.getIndexType());
   Value stored = findStored(warpgroup);
+  if (stored && whole)
+    whole.setUpperBound(select(stored, whole.getUpperBound(), whole.getLowerBound()));
+  b.setInsertionPoint(loop);
   Value all = loop.getUpperBound(), from = all;
   if (Value end = findEnd(warpgroup)) {
     passed(loop, kSkipHidden) << remark::add(
@@ -166,8 +170,6 @@ void Skipper::run() {
   }
   if (stored) {
     passed(loop, kSkipHidden) << "is left out by warpgroups of which no row is stored";
-    if (whole)
-      whole.setUpperBound(select(stored, whole.getUpperBound(), whole.getLowerBound()));
     loop.setUpperBound(select(stored, from, loop.getLowerBound()));
     from = select(stored, from, (whole ? whole : loop).getLowerBound());
   } else {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Dominance.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -79,6 +80,13 @@ bool StoredRows::areAll() const {
     std::optional<int64_t> extent =
         kernel.getArgExtent(argument.getArgNumber() - kernel.getNumDims(), store.dim);
     return !store.valid && extent && *extent % rows == 0 && isMultiple(store.offset, rows);
+  });
+}
+
+bool StoredRows::isKnownAt(Operation *op) const {
+  DominanceInfo dominance;
+  return llvm::all_of(stores, [&](const Store &store) {
+    return dominance.properlyDominates(store.valid ? store.valid : store.offset, op);
   });
 }
 

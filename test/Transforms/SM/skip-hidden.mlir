@@ -32,12 +32,12 @@ mk.kernel @causal on @mesh dims(uniform S) (out %c : memref<?x64xbf16> [S, 64]) 
         // CHECK: %[[STORED:.*]] = arith.subi %[[EXTENT]], %[[ROW:.*]] :
         // CHECK: %[[OWN:.*]] = arith.muli %[[W]], %{{.*}} :
         // CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[OWN]], %[[STORED]]
-        // CHECK: %[[LAST:.*]] = arith.floordivsi
-        // CHECK: %[[LEFT:.*]] = arith.maxsi {{.*}}, %[[HALF:.*]] :
-        // CHECK: %[[MIDDLE:.*]] = arith.select %[[ANY]], %[[HALF]], %c0
+        // CHECK: %[[MIDDLE:.*]] = arith.select %[[ANY]], %[[HALF:.*]], %c0
+        // CHECK: %[[WHOLE:.*]] = scf.for %{{.*}} = %c0 to %[[MIDDLE]]
+        // CHECK: arith.floordivsi
+        // CHECK: %[[LEFT:.*]] = arith.maxsi {{.*}}, %[[HALF]] :
         // CHECK: %[[END:.*]] = arith.select %[[ANY]], %[[LEFT]], %[[HALF]]
         // CHECK: %[[REST:.*]] = arith.select %[[ANY]], %[[LEFT]], %c0
-        // CHECK: %[[WHOLE:.*]] = scf.for %{{.*}} = %c0 to %[[MIDDLE]]
         // CHECK: scf.for %{{.*}} = %[[HALF]] to %[[END]] step %c1 iter_args(%{{.*}} = %[[WHOLE]])
         // CHECK: mk_sm.mma_wait 0
         // CHECK: mk_sm.release
