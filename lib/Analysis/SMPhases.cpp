@@ -145,7 +145,7 @@ static LogicalResult verifyWork(Operation *scope, Phase phase) {
         if (partition.getKind() == PartitionKind::Producer && mk::hasVisibleEffect(op))
           return op->emitOpError() << "acts on what others see in a producer, which runs ahead of "
                                       "what is computed: move it into the consumer";
-        if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp, WarpgroupIndexOp>(op) && phase == Phase::Partitioned)
+        if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp>(op) && phase == Phase::Partitioned)
           return op->emitOpError() << "is about turns before passes have dealt them out: leave it "
                                       "to mk-sm-take-turns and mk-sm-alternate-items";
         return success();

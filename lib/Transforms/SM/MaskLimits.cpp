@@ -50,7 +50,8 @@ std::optional<Value> MaskLimits::findFirstBroken(mk::MaskOp mask, unsigned numbe
   if (failed(getFlattenedAffineExpr(set.getConstraint(number), set.getNumDims(),
                                     set.getNumSymbols(), &flat)) ||
       flat.size() != set.getNumDims() + set.getNumSymbols() + 1) {
-    giveUp("has a constraint with divisions or remainders: write it with sums and constant factors");
+    giveUp(
+        "has a constraint with divisions or remainders: write it with sums and constant factors");
     return std::nullopt;
   }
   Linear value{{}, flat.back(), 0};

@@ -12,7 +12,8 @@ namespace mlir::mk_sm {
 /// tile. Arithmetic is put in front of the loop.
 class MaskLimits : public mk::IndexMath {
 public:
-  explicit MaskLimits(scf::ForOp loop) : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop) {}
+  explicit MaskLimits(scf::ForOp loop)
+      : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop) {}
 
   /// base + constant + slope * j, where j is the induction variable of the loop and base a value
   /// outside of it (null: 0).
@@ -24,9 +25,9 @@ public:
   /// What dimension `dim` adds to the value, whose factor is `factor`.
   using Element = function_ref<Linear(unsigned dim, int64_t factor)>;
 
-  /// The first iteration in which constraint `number` of the mask does not hold at an element, which
-  /// it then does in none behind it: of all, if it always holds, the loop's end. None if that cannot
-  /// be said: `giveUp` gets the reason.
+  /// The first iteration in which constraint `number` of the mask does not hold at an element,
+  /// which it then does in none behind it: of all, if it always holds, the loop's end. None if that
+  /// cannot be said: `giveUp` gets the reason.
   std::optional<Value> findFirstBroken(mk::MaskOp mask, unsigned number, Element element,
                                        function_ref<void(StringRef)> giveUp);
 

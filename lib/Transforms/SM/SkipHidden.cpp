@@ -1,10 +1,10 @@
 //===- SkipHidden.cpp - Iterations of which a warpgroup keeps nothing -----===//
 //
-// Of a tile of scores of causal attention on the diagonal the warpgroup of the first rows sees fewer
-// keys than that of the last ones: it leaves the loop behind its own last iteration. One whose rows
-// all lie behind the end of what is stored goes through none. Slots of the iterations that are left
-// come and go all the same: a warpgroup waits for each and releases it, since a slot is free when all
-// have released it.
+// Of a tile of scores of causal attention on the diagonal the warpgroup of the first rows sees
+// fewer keys than that of the last ones: it leaves the loop behind its own last iteration. One
+// whose rows all lie behind the end of what is stored goes through none. Slots of the iterations
+// that are left come and go all the same: a warpgroup waits for each and releases it, since a slot
+// is free when all have released it.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"

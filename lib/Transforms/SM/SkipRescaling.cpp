@@ -4,12 +4,18 @@
 // turns is seldom: the factors of nearly all rows are one then. (FlashAttention-4 calls it
 // conditional rescaling.) Nothing is approximated: x * 1 is x.
 //
+// In front of the loop the sum is zero. It stays so where the factor is known to be a number, as
+// two to the power of what a maximum has grown by is.
+//
 // Where such a sum is the result of dots in flight, warps wait for these as late as there.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -61,11 +67,56 @@ static void waitLate(RescaleOp rescale, MmaWaitOp wait) {
   wait.erase();
 }
 
+static Value skipDefer(Value value) {
+  auto defer = value.getDefiningOp<DeferOp>();
+  return defer ? defer.getSource() : value;
+}
+
+/// A finite number that is the same everywhere.
+static std::optional<APFloat> getNumber(Value value) {
+  DenseFPElementsAttr all;
+  if (!matchPattern(skipDefer(value), m_Constant(&all)) || !all.isSplat())
+    return std::nullopt;
+  auto number = all.getSplatValue<APFloat>();
+  return number.isFinite() ? std::optional(number) : std::nullopt;
+}
+
+/// Whether a value is known to be `least` or more, and no NaN: the greater one of that and another.
+static bool isAtLeast(Value value, const APFloat &least) {
+  auto choice = skipDefer(value).getDefiningOp<arith::SelectOp>();
+  auto compare =
+      choice ? skipDefer(choice.getCondition()).getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OGT ||
+      skipDefer(compare.getLhs()) != skipDefer(choice.getTrueValue()))
+    return false;
+  std::optional<APFloat> bound = getNumber(compare.getRhs()),
+                         other = getNumber(choice.getFalseValue());
+  return bound && other && *bound >= least && *other >= least;
+}
+
+/// Whether factors are known to lie between zero and one.
+static bool isShare(Value factors) {
+  auto power = skipDefer(factors).getDefiningOp<math::Exp2Op>();
+  auto difference =
+      power ? skipDefer(power.getOperand()).getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  std::optional<APFloat> from = difference ? getNumber(difference.getLhs()) : std::nullopt;
+  return from && isAtLeast(difference.getRhs(), *from);
+}
+
 void mk_sm::skipRescaling(arith::MulFOp op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   auto isCarried = [&](Value value) { return llvm::is_contained(loop.getRegionIterArgs(), value); };
   mk::BroadcastOp factors = getFactors(op);
-  if (!loop || !factors)
+  if (!factors)
+    return;
+  if (Value tile = op.getLhs() == factors.getResult() ? op.getRhs() : op.getLhs();
+      isZero(tile) && isShare(factors.getSource())) {
+    passed(op, kSkipRescaling) << "is left out, since the sum is still zero";
+    op.replaceAllUsesWith(tile);
+    op.erase();
+    return;
+  }
+  if (!loop)
     return;
   if (!llvm::is_contained(loop.getYieldedValues(), op.getResult())) {
     if (llvm::any_of(op->getOperands(), isCarried))

@@ -52,8 +52,8 @@ bool Uniformity::compute(Value value) {
   return !isa<InitialItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) && all();
 }
 
-/// Whether all that a loop carries is uniform. That is taken for true while the loop's body is looked
-/// at; where it turns out not to be, what followed from it is forgotten.
+/// Whether all that a loop carries is uniform. That is taken for true while the loop's body is
+/// looked at; where it turns out not to be, what followed from it is forgotten.
 bool Uniformity::carriesUniformly(scf::ForOp loop) {
   if (!isUniform(loop) || varying.contains(loop) ||
       !llvm::all_of(loop.getInitArgs(), [&](Value init) { return isUniform(init); }))

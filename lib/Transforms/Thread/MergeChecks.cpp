@@ -1,8 +1,8 @@
 //===- MergeChecks.cpp - An index is looked at once -----------------------===//
 //
-// A check that fails takes a hundred instructions of a report, which stand where it is made. Steps of
-// a loop that load from the same row would have one each, and a loop of a few steps no longer fit
-// into the cache of instructions.
+// A check that fails takes a hundred instructions of a report, which stand where it is made. Steps
+// of a loop that load from the same row would have one each, and a loop of a few steps no longer
+// fit into the cache of instructions.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"

@@ -131,3 +131,47 @@ mk.kernel @early on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// In front of the loop the sum is zero: factors that are numbers leave it so. A maximum that may be no number, or infinite from
+// the start, may make it one.
+
+// CHECK-LABEL: mk.kernel @first
+mk.kernel @first on @mesh dims(uniform M) (in %a : memref<?xf32> [M], out %c : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %low = arith.constant dense<-1.0e30> : tensor<64xf32, #row>
+  %inf = arith.constant dense<0xFF800000> : tensor<64xf32, #row>
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %top = mk.load %a[%c0] : memref<?xf32> -> tensor<64xf32, #row>
+      %grows_ = arith.cmpf ogt, %top, %low : tensor<64xf32, #row>
+      %grows = mk_sm.defer %grows_ : tensor<64xi1, #row>
+      %most = arith.select %grows, %top, %low : tensor<64xi1, #row>, tensor<64xf32, #row>
+      %old = arith.subf %low, %most : tensor<64xf32, #row>
+      %factor = math.exp2 %old : tensor<64xf32, #row>
+      %factors = mk.broadcast %factor dims [1] : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
+      // expected-remark @+1 {{mk-sm-skip-rescaling: passed: is left out, since the sum is still zero}}
+      %o = arith.mulf %factors, %zero : tensor<64x64xf32, #acc>
+      // CHECK: mk.store %[[ZERO:.*]], %{{.*}} : tensor<64x64xf32
+      mk.store %o, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+      // From minus infinity on a difference may be no number.
+      %most2 = arith.select %grows, %top, %inf : tensor<64xi1, #row>, tensor<64xf32, #row>
+      %old2 = arith.subf %inf, %most2 : tensor<64xf32, #row>
+      %factor2 = math.exp2 %old2 : tensor<64xf32, #row>
+      %factors2 = mk.broadcast %factor2 dims [1] : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
+      // CHECK: %[[P:.*]] = arith.mulf
+      // CHECK: mk.store %[[P]]
+      %p = arith.mulf %factors2, %zero : tensor<64x64xf32, #acc>
+      mk.store %p, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+      // Less than what the factor starts from.
+      %half = arith.constant dense<-1.0e29> : tensor<64xf32, #row>
+      %old3 = arith.subf %half, %most : tensor<64xf32, #row>
+      %factor3 = math.exp2 %old3 : tensor<64xf32, #row>
+      %factors3 = mk.broadcast %factor3 dims [1] : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
+      // CHECK: %[[Q:.*]] = arith.mulf
+      // CHECK: mk.store %[[Q]]
+      %q = arith.mulf %factors3, %zero : tensor<64x64xf32, #acc>
+      mk.store %q, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<?x?xf32>
+    }
+  }
+}

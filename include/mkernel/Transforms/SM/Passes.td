@@ -293,7 +293,8 @@ def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
     unless the maximum grew. Such products become `mk_sm.rescale` if a thread has `guarded_elements` of
     the target or more: a warp whose factors are all one goes past them. If the sum is the result of dots in
     flight, they are waited for there (`in_flight`), so that what stands in between, as the exponentials of other scores, is
-    computed while they run; but not in loops in which warpgroups take turns.
+    computed while they run; but not in loops in which warpgroups take turns. Where the sum is a constant of zeros, and the factors are
+    known to lie between zero and one, the product is left out.
   }];
 }
 
