@@ -30,16 +30,6 @@ static bool isDoneApart(Operation &op) {
           isa_and_present<arith::ArithDialect, math::MathDialect>(op.getDialect()));
 }
 
-/// The fragment of scores, if rows of it are divided among warpgroups.
-static RankedTensorType findScores(scf::ForOp loop, int64_t warpgroups) {
-  int64_t rows = mk::getSm(loop).getMatrixUnit().getRows() * warpgroups;
-  for (auto mma : loop.getBody()->getOps<MmaOp>())
-    if (auto type = cast<RankedTensorType>(mma.getType());
-        isa<MmaAttr>(type.getEncoding()) && type.getDimSize(0) == rows)
-      return type;
-  return {};
-}
-
 namespace {
 class Skipper : MaskLimits {
 public:
@@ -50,6 +40,8 @@ public:
 
 private:
   bool mayLeave();
+  /// Whether each warpgroup has `rows` rows of a fragment, one after the other.
+  bool isDivided(Type fragment);
   /// The loop in front, whose results this one begins with, and which ends where it begins.
   scf::ForOp findWhole();
   /// Behind which iteration the warpgroup sees nothing more; null if that is the last one for all.
@@ -66,6 +58,12 @@ private:
 };
 } // namespace
 
+bool Skipper::isDivided(Type fragment) {
+  auto type = cast<RankedTensorType>(fragment);
+  return isa_and_nonnull<MmaAttr>(type.getEncoding()) &&
+         type.getDimSize(0) == rows * partition.getNumWarpgroups();
+}
+
 bool Skipper::mayLeave() {
   // What is left out is work between products.
   if (partition.getTeams() > 1 || partition.getNumWarpgroups() < 2 || !computesBetweenDots(loop) ||
@@ -78,7 +76,8 @@ bool Skipper::mayLeave() {
           op.getName().getStringRef());
       return false;
     }
-  return bool(findScores(loop, partition.getNumWarpgroups()));
+  return llvm::all_of(loop.getBody()->getOps<MmaOp>(),
+                      [&](MmaOp mma) { return isDivided(mma.getType()); });
 }
 
 scf::ForOp Skipper::findWhole() {
@@ -93,7 +92,7 @@ scf::ForOp Skipper::findWhole() {
 Value Skipper::findEnd(Value warpgroup) {
   Value all = loop.getUpperBound(), end = all;
   for (auto mask : loop.getBody()->getOps<mk::MaskOp>()) {
-    if (!mask.getSkippable())
+    if (!mask.getSkippable() || !isDivided(mask.getType()))
       continue;
     // Of the warpgroup's rows, where it is most.
     auto element = [&](unsigned d, int64_t factor) {
