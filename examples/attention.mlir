@@ -124,7 +124,8 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
         %y = mk.load %k[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %z = mk.load %v[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
-        // Keys behind the own place; those from S on are behind all rows that are stored.
+        // Keys behind the own place; those from S on are behind all rows that are stored. What a row sees
+        // nothing of adds terms of zero to it, and may be left out.
         %masked = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%ahead] else %ninf skippable : !s
         %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale, %slack)
             : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
