@@ -20,13 +20,31 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kSkipHidden = "mk-sm-skip-hidden";
 
+/// Whether a tile is of accumulators, or has a value for each row of such: of a row all lies in one
+/// warp. Elements of others change threads by way of shared memory, for which all warpgroups meet.
+static bool isOfRows(Type type) {
+  Attribute layout = cast<RankedTensorType>(type).getEncoding();
+  auto slice = dyn_cast_or_null<SliceAttr>(layout);
+  return slice ? slice.getAxis() == 1 && isa<MmaAttr>(slice.getOf())
+               : isa_and_nonnull<MmaAttr>(layout);
+}
+
 /// Whether a warpgroup does the op without the others.
 static bool isDoneApart(Operation &op) {
+  auto isApart = [](Type type) { return !isa<RankedTensorType>(type) || isOfRows(type); };
+  if (!llvm::all_of(op.getOperandTypes(), isApart) || !llvm::all_of(op.getResultTypes(), isApart))
+    return false;
   if (auto reduce = dyn_cast<mk::ReduceOp>(op))
-    return reduce.getAxis() == 1; // the columns of a row lie in one warp
+    return reduce.getAxis() == 1;
+  if (auto broadcast = dyn_cast<mk::BroadcastOp>(op)) {
+    auto from = cast<RankedTensorType>(broadcast.getSource().getType());
+    auto to = cast<RankedTensorType>(broadcast.getType());
+    auto slice = dyn_cast<SliceAttr>(from.getEncoding());
+    return slice && slice.getOf() == to.getEncoding();
+  }
   return op.getNumRegions() == 0 &&
          (isa<WaitOp, ReleaseOp, TileOp, ReadOp, MmaOp, MmaFenceOp, MmaWaitOp, DeferOp, RescaleOp,
-              PartialSumOp, mk::MaskOp, mk::BroadcastOp, scf::YieldOp>(op) ||
+              PartialSumOp, mk::MaskOp, scf::YieldOp>(op) ||
           isa_and_present<arith::ArithDialect, math::MathDialect>(op.getDialect()));
 }
 
@@ -72,8 +90,15 @@ bool Skipper::mayLeave() {
   for (Operation &op : *loop.getBody())
     if (!isDoneApart(op)) {
       missed(loop, kSkipHidden) << remark::add(
-          "has '{0}', to which all warpgroups come: none leaves before the others",
+          "has '{0}', which is not known to be done by a warpgroup alone",
           op.getName().getStringRef());
+      return false;
+    }
+  // What is the same for all rows would differ between warpgroups behind the loop.
+  for (Type type : loop.getResultTypes())
+    if (!isa<RankedTensorType>(type) || !isOfRows(type)) {
+      missed(loop, kSkipHidden) << "carries what belongs to no row of a tile, and would differ "
+                                   "between warpgroups behind it";
       return false;
     }
   return llvm::all_of(loop.getBody()->getOps<MmaOp>(),

@@ -32,6 +32,8 @@ bool StoredRows::addStore(Value dest, ValueRange offsets, ValueRange valid, unsi
 
 bool StoredRows::follow(ValueRange values) {
   return llvm::all_of(values, [&](Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return false;                      // no rows
     return !seen.insert(value).second || // around a loop
            llvm::all_of(value.getUses(), [&](OpOperand &use) { return follow(use); });
   });
