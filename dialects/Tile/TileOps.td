@@ -181,10 +181,11 @@ def Mk_MaskOp : Mk_Op<"mask", [
   let description = [{
     The set's dimensions are the indices of the tile, its symbols the operands.
 
-    `skippable` says of the fold around it: an iteration leaves what the fold carries as it is for rows
-    of which the mask keeps nothing, as scores of minus infinity do in attention. Code may leave it out
-    for them. Where it does, what such rows would have been multiplied by is not seen, be it infinite or
-    no number.
+    `skippable` says of the fold around it: for a row of the tile of which the mask keeps nothing, an
+    iteration leaves that row of all that the fold carries as it is, as scores of minus infinity do in
+    attention that starts from a finite maximum. Code may leave the iteration out for such rows. Where it
+    does, neither their own scores nor what they would have been multiplied by are seen, be they infinite
+    or no numbers.
 
     ```mlir
     %z = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%d] else %ninf

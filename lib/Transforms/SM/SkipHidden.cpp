@@ -60,14 +60,16 @@ private:
   bool mayLeave();
   /// Whether each warpgroup has `rows` rows of a fragment, one after the other.
   bool isDivided(Type fragment);
-  /// The loop in front, whose results this one begins with, and which ends where it begins.
+  /// The loop in front, whose results this one begins with, which ends where it begins, and which
+  /// takes the same slots; null if there is none.
   scf::ForOp findWhole();
   /// Behind which iteration the warpgroup sees nothing more; null if that is the last one for all.
   Value findEnd(Value warpgroup);
   /// i1: whether the warpgroup has rows that are stored; null if all have.
   Value findStored(Value warpgroup);
-  /// The last op that takes a slot of the rings in which the loop waits; null if a loop behind this
-  /// one takes some.
+  /// The last op of an item that takes a slot of the rings in which the loop waits; null if that is
+  /// no op behind the loop in its block, or if a warpgroup could wait in between for what only
+  /// comes when it has released slots.
   Operation *findLast();
   void drain(Value from, Value to, Operation *behind);
 
@@ -105,12 +107,20 @@ bool Skipper::mayLeave() {
                       [&](MmaOp mma) { return isDivided(mma.getType()); });
 }
 
+/// The rings whose slots an iteration waits for, in this order.
+static SmallVector<Value> getRings(scf::ForOp loop) {
+  return llvm::map_to_vector(loop.getBody()->getOps<WaitOp>(),
+                             [](WaitOp wait) -> Value { return wait.getRing(); });
+}
+
 scf::ForOp Skipper::findWhole() {
   if (loop.getInitArgs().empty())
     return {};
   auto whole = loop.getInitArgs().front().getDefiningOp<scf::ForOp>();
   bool follows = whole && whole.getUpperBound() == loop.getLowerBound() &&
-                 llvm::equal(whole.getResults(), loop.getInitArgs());
+                 whole.getStep() == loop.getStep() && getRings(whole) == getRings(loop) &&
+                 llvm::equal(whole.getResults(), loop.getInitArgs()) &&
+                 llvm::all_of(*whole.getBody(), isDoneApart);
   return follows ? whole : scf::ForOp();
 }
 
@@ -145,19 +155,29 @@ Value Skipper::findStored(Value warpgroup) {
 }
 
 Operation *Skipper::findLast() {
-  Operation *last = loop;
-  llvm::SmallDenseSet<Value> rings;
-  for (auto wait : loop.getBody()->getOps<WaitOp>())
-    rings.insert(wait.getRing());
-  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
-    bool takes = mk::holdsAny(op, [&](Operation *inner) {
-      return llvm::any_of(inner->getOperands(), [&](Value v) { return rings.contains(v); });
+  SmallVector<Value> rings = getRings(loop);
+  auto takes = [&](Operation *op) {
+    return mk::holdsAny(op, [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(),
+                          [&](Value operand) { return llvm::is_contained(rings, operand); });
     });
-    if (takes && op->getNumRegions())
+  };
+  Operation *last = loop;
+  bool goesOn = true; // without what others have to do first
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    auto wait = dyn_cast<WaitOp>(op);
+    goesOn &= isDoneApart(*op) && (!wait || llvm::is_contained(rings, wait.getRing()));
+    if (!takes(op))
+      continue;
+    if (!goesOn)
       return nullptr;
-    if (takes)
-      last = op;
+    last = op;
   }
+  // Around it there may be loops, which come here again.
+  for (Operation *up = loop->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
+    for (Operation *op = up->getNextNode(); op; op = op->getNextNode())
+      if (takes(op))
+        return nullptr;
   return last;
 }
 
@@ -175,7 +195,7 @@ void Skipper::run() {
   if (!mayLeave())
     return;
   Operation *last = findLast();
-  if (!last) // the loop behind it is looked at by itself, and this one with it
+  if (!last) // as of the iterations without masks: they are looked at with those behind them
     return;
   scf::ForOp whole = findWhole();
   if (whole)

@@ -114,6 +114,8 @@ void mk_sm::skipRescaling(arith::MulFOp op) {
     passed(op, kSkipRescaling) << "is left out, since the sum is still zero";
     op.replaceAllUsesWith(tile);
     op.erase();
+    if (factors->use_empty())
+      factors.erase();
     return;
   }
   if (!loop)

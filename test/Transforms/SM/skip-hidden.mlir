@@ -159,3 +159,100 @@ mk.kernel @counts on @mesh dims(uniform M) (out %c : memref<?x128xf32> [M, 128])
     }
   }
 }
+
+// -----
+
+// Elements of a tile that is dealt out change threads, for which all warpgroups meet.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+#rows = #mk_sm.slice<axis = 1, of = #acc>
+#dealt = #mk_sm.blocked<threads = 256, vector = 4>
+!tile = tensor<128x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @dealt
+// CHECK-NOT: mk_sm.warpgroup_index
+mk.kernel @dealt on @mesh dims(uniform M) (out %c : memref<?x128xf32> [M, 128], out %d : memref<?x8xf32> [M, 8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<128x128xf32, #acc>
+      // expected-remark @+1 {{mk-sm-skip-hidden: missed: has 'mk.broadcast', which is not known to be done by a warpgroup alone}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<128x128xf32, #acc>) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<128x128xf32, #acc>
+        %most = mk.reduce max %s axis 1 : tensor<128x128xf32, #acc> -> tensor<128xf32, #rows>
+        %wide = mk.broadcast %most dims [1] : tensor<128xf32, #rows> -> tensor<128x8xf32, #dealt>
+        mk.store %wide, %d[%c0, %c0] : tensor<128x8xf32, #dealt>, memref<?x8xf32>
+        %n0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %n = mk_sm.mma_wait 0, %n0 : tensor<128x128xf32, #acc>
+        mk_sm.release %ks : !ring
+        scf.yield %n : tensor<128x128xf32, #acc>
+      }
+      mk.store %r, %c[%c0, %c0] : tensor<128x128xf32, #acc>, memref<?x128xf32>
+    }
+  }
+}
+
+// -----
+
+// Slots of the same ring are taken behind the branch in which the loop stands, or behind a wait for another ring, whose producer
+// waits for slots that nobody has released.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+!tile = tensor<128x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @later
+// CHECK-NOT: mk_sm.warpgroup_index
+mk.kernel @later on @mesh dims(uniform M) (out %c : memref<?x128xf32> [M, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<128x128xf32, #acc>
+      %some = arith.cmpi sgt, %M, %c0 : index
+      %b = scf.if %some -> (tensor<128x128xf32, #acc>) {
+        %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<128x128xf32, #acc>) {
+          %ka = mk_sm.wait %ks : !ring -> !slot
+          %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
+          %s0 = mk_sm.mma %K, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+          %s = mk_sm.mma_wait 0, %s0 : tensor<128x128xf32, #acc>
+          %e = math.exp2 %s : tensor<128x128xf32, #acc>
+          %n0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+          %n = mk_sm.mma_wait 0, %n0 : tensor<128x128xf32, #acc>
+          mk_sm.release %ks : !ring
+          scf.yield %n : tensor<128x128xf32, #acc>
+        }
+        scf.yield %r : tensor<128x128xf32, #acc>
+      } else {
+        scf.yield %zero : tensor<128x128xf32, #acc>
+      }
+      %ka = mk_sm.wait %ks : !ring -> !slot
+      mk_sm.release %ks : !ring
+      mk.store %b, %c[%c0, %c0] : tensor<128x128xf32, #acc>, memref<?x128xf32>
+      %q = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<128x128xf32, #acc>) {
+        %ka1 = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka1[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<128x128xf32, #acc>
+        %e = math.exp2 %s : tensor<128x128xf32, #acc>
+        %n0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %n = mk_sm.mma_wait 0, %n0 : tensor<128x128xf32, #acc>
+        mk_sm.release %ks : !ring
+        scf.yield %n : tensor<128x128xf32, #acc>
+      }
+      %va = mk_sm.wait %vs : !ring -> !slot
+      mk_sm.release %vs : !ring
+      %kb = mk_sm.wait %ks : !ring -> !slot
+      mk_sm.release %ks : !ring
+      mk.store %q, %c[%c0, %c0] : tensor<128x128xf32, #acc>, memref<?x128xf32>
+    }
+  }
+}
