@@ -2,6 +2,7 @@
 #include "Expand.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Places.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -137,6 +138,18 @@ static SmallVector<Value> markPrefix(Emitter &e, Value end, Runs runs, int64_t s
   return words;
 }
 
+/// Whether the constraint depends on nothing but the column: LLVM, which knows between what the
+/// thread's first one lies, decides most elements, and needs no register for them.
+static bool isOfColumn(MaskElementsOp op, AffineExpr expr) {
+  for (unsigned d = 0, last = op.getSet().getNumDims() - 1; d != last; ++d)
+    if (expr.isFunctionOfDim(d))
+      return false;
+  for (auto [s, symbol] : llvm::enumerate(op.getSymbols()))
+    if (expr.isFunctionOfSymbol(s) && !getConstantIntValue(symbol))
+      return false;
+  return true;
+}
+
 /// What the constraints let through of a row.
 struct RowMask {
   SmallVector<Value> words;  // a bit for each element; none: all
@@ -157,7 +170,8 @@ static RowMask computeMask(MaskElementsOp op, Emitter &e, const Row &row) {
     AffineExpr expr = set.getConstraint(c);
     std::optional<int64_t> factor = linearFactor(expr, last);
     Value rest = factor ? evaluate(e, op, expr, row, 0) : Value();
-    if (runs && size >= kLeastMarked && !set.isEq(c) && (factor == 1 || factor == -1)) {
+    if (runs && size >= kLeastMarked && !set.isEq(c) && (factor == 1 || factor == -1) &&
+        !isOfColumn(op, expr)) {
       // rest - column >= 0, or rest + column >= 0: all but those with column < -rest.
       Value end = *factor == -1 ? add(e, rest, 1) : sub(e, e.c64(0), rest);
       SmallVector<Value> marked = markPrefix(e, end, *runs, size);
