@@ -104,6 +104,7 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
   // From what there is: measured nearby, or the defaults.
   ModelChoice first, best, candidate;
   bool mayStay = model.predict(near, /*mustFit=*/true, first);
+  first.set = near;
   Ranking ranking;
   combinations.visit(kMostTried, [&](const NamedNumbers &set) {
     candidate.set = set;
@@ -116,13 +117,15 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
     return true;
   });
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
-  if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first)))
-    best = std::move(first);
+  if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first))) {
+    best = first;
+    best.set.clear();
+  }
   if (!best.prediction)
     return;
   best.compared = count;
   if (candidates)
-    best.candidates = ranking.take(candidates, best, near);
+    best.candidates = ranking.take(candidates, best, first);
   result = std::move(best);
 }
 

@@ -80,21 +80,31 @@ void Ranking::add(const ModelChoice &choice) {
 }
 
 std::vector<ModelChoice::Candidate> Ranking::take(size_t most, const ModelChoice &first,
-                                                  const NamedNumbers &near) {
-  families.erase(getFamily(first.work)); // it stands for its own
+                                                  const ModelChoice &near) {
+  double least = getScore(first), worth = kWorthMeasuring * least;
+  bool isNear = first.set.empty() || first.set == near.set;
+  bool addsNear = !isNear && !near.set.empty() && near.prediction && getScore(near) <= worth;
+  // They stand for their own.
+  families.erase(getFamily(first.work));
+  if (addsNear)
+    families.erase(getFamily(near.work));
   std::vector<Entry> entries;
   for (auto &[family, entry] : families)
     entries.push_back(std::move(entry));
   llvm::sort(entries, [](const Entry &a, const Entry &b) { return a.isBefore(b); });
-  std::vector<ModelChoice::Candidate> list{
-      {first.set.empty() ? near : first.set, *first.prediction}};
-  double least = getScore(first);
+  std::vector<ModelChoice::Candidate> list{{isNear ? near.set : first.set, *first.prediction}};
   // As much work in as much time is the same code, as where nothing is left to divide.
   std::set<std::pair<double, double>> known{{least, countAsked(first.work)}};
   std::map<Family, int64_t> divided{{getDivision(first.work), 1}};
+  // That it was the fastest of a size nearby says more than the model.
+  if (addsNear && list.size() < most) {
+    list.push_back({near.set, *near.prediction});
+    known.insert({getScore(near), countAsked(near.work)});
+    ++divided[getDivision(near.work)];
+  }
   for (Entry &entry : entries)
-    if (list.size() < most && entry.score <= kWorthMeasuring * least &&
-        divided[entry.division] < kOfDivision && known.insert({entry.score, entry.asked}).second) {
+    if (list.size() < most && entry.score <= worth && divided[entry.division] < kOfDivision &&
+        known.insert({entry.score, entry.asked}).second) {
       ++divided[entry.division];
       list.push_back(std::move(entry.candidate));
     }

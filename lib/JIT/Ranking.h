@@ -22,10 +22,10 @@ class Ranking {
 public:
   void add(const ModelChoice &choice);
 
-  /// Up to `most`: behind `first`, which has the parameters `near` if it has none of its own, the
-  /// best ones that are not too slow to be measured.
+  /// Up to `most`: behind `first` what was measured nearby, if it is another one and known, and the
+  /// best ones that are not too slow to be measured. `first` without parameters is `near`, too.
   std::vector<ModelChoice::Candidate> take(size_t most, const ModelChoice &first,
-                                           const NamedNumbers &near);
+                                           const ModelChoice &near);
 
 private:
   using Family = SmallVector<int64_t>;
