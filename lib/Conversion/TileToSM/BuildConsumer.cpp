@@ -91,11 +91,12 @@ private:
       Location loc = site.getFirst().getLoc();
       Value slot = mk_sm::WaitOp::create(b, loc, SlotType::get(b.getContext(), type.getTiles()),
                                          ring, ValueRange());
-      for (mk::LoadOp load : site.loads) {
+      for (mk::LoadOp load : llvm::concat<const mk::LoadOp>(site.loads, site.rereads)) {
         auto type = cast<RankedTensorType>(load.getType());
+        const StagedTile *place = plan.getStaged(load);
         Value tile = TileOp::create(b, load.getLoc(), StagedType::get(b.getContext(), type), slot,
-                                    plan.getStaged(load)->index);
-        if (type.getRank() == 1)
+                                    place->index);
+        if (place->isRead)
           tile = ReadOp::create(b, load.getLoc(), getType(load), tile);
         mapping.map(load.getResult(), tile);
       }
@@ -117,10 +118,17 @@ private:
   }
 
   void leave(Operation *op) override {
-    for (unsigned i : releases.lookup(op))
-      for (size_t slot = 0, n = std::max<size_t>(plan.sites[i].parts.size(), 1); slot != n; ++slot)
-        ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring], ValueRange(),
-                          /*read=*/!plan.sites[i].parts.empty() && !slot);
+    for (unsigned i : releases.lookup(op)) {
+      const Site &site = plan.sites[i];
+      bool isRead = !site.parts.empty() || !site.rereads.empty() ||
+                    llvm::any_of(site.loads, [&](mk::LoadOp load) {
+                      return plan.getStaged(load)->isRead &&
+                             cast<RankedTensorType>(load.getType()).getRank() == 2;
+                    });
+      for (size_t slot = 0, n = std::max<size_t>(site.parts.size(), 1); slot != n; ++slot)
+        ReleaseOp::create(b, op->getLoc(), channels.rings[site.ring], ValueRange(),
+                          /*read=*/isRead && !slot);
+    }
   }
 
   //===--------------------------------------------------------------------===//

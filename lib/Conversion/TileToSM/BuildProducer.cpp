@@ -28,6 +28,8 @@ private:
     const Site &site = plan.sites[staged.site];
     if (!site.parts.empty())
       return stageParts(load, site);
+    if (llvm::is_contained(site.rereads, load))
+      return;
     Value ring = channels.rings[site.ring];
     Location loc = load.getLoc();
     if (load == site.getFirst()) {

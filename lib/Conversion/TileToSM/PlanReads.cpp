@@ -1,6 +1,9 @@
 //===- PlanReads.cpp - Tiles that threads read come through rings of products ----===//
 #include "RolePlan.h"
+#include "Slice.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -61,18 +64,14 @@ static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t byte
   return parts;
 }
 
-/// Whether rings have room where so many slots of the one of this number are in use at once, and
-/// all have those that hide a copy's time, beside the least staging area and all that the role may
-/// have besides (getSharedRoom).
-static bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr sm) {
+bool mk_sm::haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr sm) {
   int64_t bytes = sm.getSwizzleRows() * sm.getChunk() + kReservedShared;
   for (auto [i, tiles] : llvm::enumerate(plan.rings)) {
     auto ring = RingType::get(sm.getContext(), ShapedType::kDynamic, tiles);
     bytes += std::max<int64_t>(sm.getThresholds().getBusySlots(), i == number ? slots : 2) *
              ring.getSlotBytes(sm.getChunk());
   }
-  int64_t staging =
-      kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
+  int64_t staging = kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
   bytes += staging + getExchangeLimit(sm, /*besideRings=*/true) + getPartsBytes(plan.op);
   if (holds<PutOp>(plan.op)) {
     PutSlots puts = getPutSlots(sm, /*besideRings=*/true);
@@ -124,4 +123,41 @@ void mk_sm::dropReads(RolePlan &plan, StringRef why, llvm::function_ref<bool(mk:
 
 bool mk_sm::mayBeGuarded(RolePlan &plan, mk::LoadOp load) {
   return holdsAny(plan.op, [&](mk::WaitOp wait) { return mayPrecede(wait, load, plan.op); });
+}
+
+static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
+  for (Operation *up = a->getParentOp(); up != role; up = up->getParentOp())
+    if (isa<LoopLikeOpInterface>(up) && up->isAncestor(b))
+      return up;
+  return nullptr;
+}
+
+Operation *mk_sm::findOverwriting(memref::LoadOp load, Operation *role) {
+  auto kernel = load->getParentOfType<KernelOp>();
+  SmallVector<unsigned> read = getPossibleArgs(kernel, load.getMemRef());
+  Operation *found = nullptr;
+  role->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    Value dest = getWritten(op);
+    if (!dest ||
+        llvm::none_of(getPossibleArgs(kernel, dest),
+                      [&](unsigned arg) { return llvm::is_contained(read, arg); }) ||
+        (!findCommonLoop(load, op, role) && !mayPrecede(load, op, role)))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+bool mk_sm::mayBeFetched(LoadOp load, Operation *role) {
+  Slice trial(role, [&](Operation *op) -> FailureOr<SmallVector<Value>> {
+    bool isKnown = op == load || isa<mk::WaitOp>(op) || isDraw(op) || isScalar(op);
+    auto number = dyn_cast<memref::LoadOp>(op);
+    if (!isKnown || (number && findOverwriting(number, role)))
+      return failure();
+    return SmallVector<Value>(op->getOperands());
+  });
+  return succeeded(trial.add(load.getOperation())) && !holdsAny(role, [&](Operation *op) {
+           return isa<mk::WaitOp>(op) && mayPrecede(op, load, role) && failed(trial.add(op));
+         });
 }

@@ -37,34 +37,6 @@ static SmallVector<LoadOp> findStaged(Operation *role) {
   return staged;
 }
 
-/// Whether tiles of one dimension may come at once, for all that is known of their argument: single
-/// elements are copied more slowly than those who use them load them.
-static bool mayComeAtOnce(LoadOp load) {
-  auto tile = cast<RankedTensorType>(load.getType());
-  auto arg = dyn_cast<BlockArgument>(load.getSource());
-  auto kernel = load->getParentOfType<KernelOp>();
-  if (!arg || arg.getOwner() != &kernel.getBody().front())
-    return true;
-  std::optional<int64_t> extent = kernel.getArgExtent(
-      arg.getArgNumber() - kernel.getNumDims(), cast<MemRefType>(arg.getType()).getRank() - 1);
-  constexpr int64_t kBits = 8 * 16; // of what is aligned (PTX ISA, "cp.async.bulk")
-  return !extent || (*extent >= tile.getDimSize(0) &&
-                     *extent * tile.getElementTypeBitWidth() % kBits == 0);
-}
-
-/// Whether a tile of one dimension is loaded anew in each iteration of a loop, out of what no
-/// kernel writes, in a form that the producer's threads can bring.
-static bool isLoadedInTurn(LoadOp load) {
-  auto tile = cast<RankedTensorType>(load.getType());
-  int64_t bits = tile.getElementTypeBitWidth();
-  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  return tile.getRank() == 1 && (bits == 32 || bits == 64) &&
-         tile.getElementType().isIntOrFloat() && !load.getPad() && loop &&
-         isNeverWritten(load.getSource()) && mayComeAtOnce(load) &&
-         !llvm::all_of(load.getOffsets(),
-                       [&](Value offset) { return loop.isDefinedOutsideOfLoop(offset); });
-}
-
 //===----------------------------------------------------------------------===//
 // Sites
 //===----------------------------------------------------------------------===//
@@ -74,9 +46,7 @@ static Operation *ancestorIn(Block *block, Operation *op) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// Loads with the same number in a block follow each other with no use of a
-/// staged tile and no effect between them, so that one slot can hold them all.
-static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> loads) {
+llvm::DenseMap<Operation *, int64_t> mk_sm::numberSections(ArrayRef<LoadOp> loads) {
   llvm::DenseMap<Operation *, int64_t> section;
   llvm::DenseSet<Block *> seen;
   for (LoadOp first : loads) {
@@ -98,36 +68,7 @@ static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> load
   return section;
 }
 
-/// Tiles of one dimension go with those that dots of the same iteration multiply, each in one slot:
-/// a thread that loads them itself has them under way for longer than a dot takes.
-static void addBeside(Operation *role, llvm::MapVector<Operation *, Site> &sites,
-                      ArrayRef<LoadOp> staged) {
-  role->walk([&](LoadOp load) {
-    if (!isLoadedInTurn(load))
-      return;
-    SmallVector<LoadOp> all(staged);
-    all.push_back(load);
-    llvm::DenseMap<Operation *, int64_t> section = numberSections(all);
-    auto isNear = [&](auto &entry) { return entry.second.getBlock() == load->getBlock(); };
-    auto *with = llvm::find_if(sites, [&](auto &entry) {
-      return isNear(entry) && llvm::all_of(entry.second.loads, [&](LoadOp other) {
-               return section.lookup(other) == section.lookup(load);
-             });
-    });
-    if (with != sites.end()) {
-      SmallVector<LoadOp> &loads = with->second.loads;
-      loads.push_back(load);
-      llvm::sort(loads, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
-    } else if (llvm::any_of(sites, isNear)) {
-      missed(load, kSplitRoles) << "is loaded by those who use it, since a use of a tile, or an op "
-                                   "that others see, stands between it and tiles of a dot: load "
-                                   "it beside them";
-    }
-  });
-}
-
-/// The loads of a slot in the order in which their tiles lie: those of one dimension come last.
-static SmallVector<LoadOp> getInSlot(const Site &site) {
+SmallVector<LoadOp> mk_sm::getInSlot(const Site &site) {
   SmallVector<LoadOp> loads(site.loads);
   std::stable_partition(loads.begin(), loads.end(), [](LoadOp load) {
     return cast<RankedTensorType>(load.getType()).getRank() > 1;
@@ -146,7 +87,7 @@ static bool readsResultsInConsumer(Operation *op, ArrayRef<LoadOp> staged) {
 void mk_sm::placeWait(Site &site, ArrayRef<LoadOp> staged) {
   Block *block = site.getBlock();
   llvm::DenseSet<Operation *> users;
-  for (LoadOp load : site.loads)
+  for (LoadOp load : llvm::concat<LoadOp>(site.loads, site.rereads))
     for (Operation *user : load->getUsers())
       users.insert(ancestorIn(block, user));
   for (Operation *op = site.getLast()->getNextNode(); op; op = op->getNextNode()) {
@@ -215,18 +156,23 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     else
       groups.unionSets(lhs, rhs);
   }
-  llvm::MapVector<Operation *, Site> sites; // in program order
+  Sites sites;
   for (LoadOp load : loads)
     sites[groups.getLeaderValue(load)].loads.push_back(load);
-  addBeside(plan.op, sites, loads);
+  joinReads(plan, sites, loads);
   for (auto &[leader, site] : sites) {
     placeWait(site, loads);
     if (failed(assignRing(plan, site)))
       return failure();
     passed(site.getFirst(), kSplitRoles)
         << remark::add("is staged: ring {0}, {1} tiles in a slot", site.ring, site.loads.size());
+    auto number = static_cast<unsigned>(plan.sites.size());
     for (auto [i, load] : llvm::enumerate(getInSlot(site)))
-      plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), static_cast<int64_t>(i)};
+      plan.staged[load] = {number, static_cast<int64_t>(i), !llvm::is_contained(loads, load)};
+    for (LoadOp load : site.rereads) {
+      auto *same = llvm::find_if(site.loads, [&](LoadOp other) { return isSame(load, other); });
+      plan.staged[load] = {number, plan.staged.lookup(*same).index, /*isRead=*/true};
+    }
     plan.sites.push_back(site);
   }
   auto checkGathered = [&](LoadOp load) -> WalkResult {

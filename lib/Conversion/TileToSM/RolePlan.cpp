@@ -108,3 +108,9 @@ bool mk_sm::readsResults(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   return effects && effects.hasEffect<MemoryEffects::Read>();
 }
+
+bool mk_sm::isScalar(Operation *op) {
+  auto isTileValue = [](Value value) { return isTile(value); };
+  return llvm::none_of(op->getResults(), isTileValue) &&
+         llvm::none_of(op->getOperands(), isTileValue) && !hasOtherEffects(op);
+}

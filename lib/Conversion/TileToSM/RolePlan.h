@@ -8,8 +8,10 @@
 #define MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
 
 #include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::mk_sm {
 
@@ -17,6 +19,8 @@ namespace mlir::mk_sm {
 /// and comes in several slots.
 struct Site {
   SmallVector<mk::LoadOp> loads; // in program order
+  /// Those whose tile threads read out of one of `loads`, that dots take.
+  SmallVector<mk::LoadOp> rereads;
   /// Of a tile that threads read: what each of its slots holds, side by side.
   SmallVector<RankedTensorType> parts;
   unsigned ring = 0; // number in RolePlan::rings
@@ -33,6 +37,7 @@ struct Site {
 struct StagedTile {
   unsigned site;
   int64_t index;
+  bool isRead = false; // by threads, beside tiles of dots
 };
 
 struct RolePlan {
@@ -73,8 +78,7 @@ struct RolePlan {
   /// Whether the tile stays in shared memory, where dots read it.
   bool staysShared(Value tile) const {
     const StagedTile *place = getStaged(tile);
-    return place && sites[place->site].parts.empty() &&
-           cast<RankedTensorType>(tile.getType()).getRank() > 1;
+    return place && !place->isRead && sites[place->site].parts.empty();
   }
 };
 
@@ -107,12 +111,33 @@ bool hasOtherEffects(Operation *op);
 /// Whether the op, not those inside it, reads what someone may have written before.
 bool readsResults(Operation *op);
 
+/// Whether the op takes and gives no tiles, and does nothing that must be done once.
+bool isScalar(Operation *op);
+/// Tickets and records: drawn once for the CTA.
+inline bool isDraw(Operation *op) { return isa<TicketOp, PopOp>(op); }
+
 /// Whether the product is made in an accumulator of its own and added to `acc`
 /// in f32: fp8 operands, of which the tensor cores keep few bits of a sum.
 bool isSummedApart(mk::DotOp dot);
 
 /// Finds the staged loads, and groups them.
 LogicalResult planStaging(RolePlan &plan);
+/// Sites by one of the ops that make a group of them, in program order.
+using Sites = llvm::MapVector<Operation *, Site>;
+/// The loads of a slot in the order in which their tiles lie: those of one dimension come last.
+SmallVector<mk::LoadOp> getInSlot(const Site &site);
+/// Loads with the same number in a block follow each other with no use of a
+/// staged tile and no effect between them, so that one slot can hold them all.
+llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<mk::LoadOp> loads);
+/// Tiles that threads read come beside those that dots of the same iteration multiply, each in one
+/// slot: a thread that loads them itself has them under way for longer than a dot takes.
+void joinReads(RolePlan &plan, Sites &sites, ArrayRef<mk::LoadOp> staged);
+/// Whether two loads give the same tile, if nothing is written in between.
+bool isSame(mk::LoadOp a, mk::LoadOp b);
+/// Whether rings have room where so many slots of the one of this number are in use at once, and
+/// all have those that hide a copy's time, beside the least staging area and all that the role may
+/// have besides (getSharedRoom).
+bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, mk::SmAttr sm);
 /// Waits as late as possible: before the first use, or before anything behind the loads that others
 /// may see, which must not come before what was read. What the consumer reads itself may be guarded
 /// by a wait of the producer alone, for which the slot stands.
@@ -124,6 +149,11 @@ void planRead(RolePlan &plan, mk::LoadOp load, ArrayRef<mk::LoadOp> staged);
 void dropReads(RolePlan &plan, StringRef why, llvm::function_ref<bool(mk::LoadOp)> drops);
 /// Whether a wait may stand in front of the load in its item.
 bool mayBeGuarded(RolePlan &plan, mk::LoadOp load);
+/// A number that both partitions read must be the same for both, so the consumer may not write it
+/// while the producer may have yet to read it. The op that does; null if there is none.
+Operation *findOverwriting(memref::LoadOp load, Operation *role);
+/// Whether the producer can compute where a tile lies that threads read, and what guards it.
+bool mayBeFetched(mk::LoadOp load, Operation *role);
 /// Refuses what the matrix unit cannot do, and chooses the number of warpgroups.
 LogicalResult planDots(RolePlan &plan, ArrayRef<mk::DotOp> dots, ArrayRef<mk::LoadOp> staged);
 

@@ -7,9 +7,6 @@
 
 namespace mlir::mk_sm {
 
-/// Tickets and records: drawn once for the CTA.
-inline bool isDraw(Operation *op) { return isa<TicketOp, PopOp>(op); }
-
 /// Splits one role, or mk.prepare.
 class RoleSplitter {
 public:
@@ -36,12 +33,7 @@ private:
   /// Whether the producer waits before it draws the next item, though it needs nothing that is
   /// waited for.
   bool holdsBackDraw(mk::WaitOp wait);
-  /// A number that both partitions read must be the same for both, so the consumer may not write it
-  /// while the producer may have yet to read it. The op that does; null if there is none.
-  Operation *findOverwriting(memref::LoadOp load);
   LogicalResult checkOverwritten(memref::LoadOp load);
-  /// Whether the producer can compute where a tile lies that threads read, and what guards it.
-  bool mayBeFetched(mk::LoadOp load);
   LogicalResult sliceConsumer();
   /// Whether the consumer gets what the op gives from the producer.
   bool isReceived(Operation *op) { return hasProducer && (isDraw(op) || plan.sent.contains(op)); }

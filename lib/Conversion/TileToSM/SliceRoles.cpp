@@ -13,28 +13,6 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
-  for (Operation *up = a->getParentOp(); up != role; up = up->getParentOp())
-    if (isa<LoopLikeOpInterface>(up) && up->isAncestor(b))
-      return up;
-  return nullptr;
-}
-
-//===----------------------------------------------------------------------===//
-// Slices
-//===----------------------------------------------------------------------===//
-
-/// Whether the op takes and gives no tiles, and does nothing that must be done once.
-static bool isScalar(Operation *op) {
-  auto isTileValue = [](Value value) { return isTile(value); };
-  return llvm::none_of(op->getResults(), isTileValue) &&
-         llvm::none_of(op->getOperands(), isTileValue) && !hasOtherEffects(op);
-}
-
 FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
   SmallVector<Value> operands(op->getOperands());
   if (plan.staged.contains(op) || isa<mk::WaitOp>(op) || isDraw(op) || isScalar(op))
@@ -153,22 +131,8 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   return success();
 }
 
-Operation *RoleSplitter::findOverwriting(memref::LoadOp load) {
-  auto kernel = load->getParentOfType<mk::KernelOp>();
-  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getMemRef());
-  for (Operation *op : ops) {
-    Value dest = mk::getWritten(op);
-    if (dest &&
-        llvm::any_of(mk::getPossibleArgs(kernel, dest),
-                     [&](unsigned arg) { return llvm::is_contained(read, arg); }) &&
-        (findCommonLoop(load, op, plan.op) || mayPrecede(load, op, plan.op)))
-      return op;
-  }
-  return nullptr;
-}
-
 LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
-  Operation *op = findOverwriting(load);
+  Operation *op = findOverwriting(load, plan.op);
   if (!op)
     return success();
   InFlightDiagnostic diag = load.emitOpError()
@@ -177,20 +141,6 @@ LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
                                "is written in a buffer of its own, or write it in another role";
   diag.attachNote(op->getLoc()) << "written here";
   return diag;
-}
-
-bool RoleSplitter::mayBeFetched(mk::LoadOp load) {
-  Slice trial(plan.op, [&](Operation *op) -> FailureOr<SmallVector<Value>> {
-    bool isKnown = op == load || isa<mk::WaitOp>(op) || isDraw(op) || isScalar(op);
-    auto number = dyn_cast<memref::LoadOp>(op);
-    if (!isKnown || (number && findOverwriting(number)))
-      return failure();
-    return SmallVector<Value>(op->getOperands());
-  });
-  return succeeded(trial.add(load.getOperation())) && llvm::all_of(ops, [&](Operation *op) {
-           return !isa<mk::WaitOp>(op) || !mayPrecede(op, load, plan.op) ||
-                  succeeded(trial.add(op));
-         });
 }
 
 /// Whether a loop is known to be executed.

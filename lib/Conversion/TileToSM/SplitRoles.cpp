@@ -35,7 +35,7 @@ LogicalResult RoleSplitter::prepare(bool mayWait) {
       plan,
       "is loaded by those who use it, since its place or whether it is loaded depends on what "
       "the producer cannot know ahead: let it depend on scalars that nobody writes",
-      [&](mk::LoadOp load) { return !mayBeFetched(load); });
+      [&](mk::LoadOp load) { return !mayBeFetched(load, plan.op); });
   for (const Site &site : plan.sites)
     if (!site.parts.empty())
       passed(site.getFirst(), kSplitRoles)

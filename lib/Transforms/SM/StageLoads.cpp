@@ -1,8 +1,9 @@
-//===- StageLoads.cpp - Tiles of an epilogue come as those of products do ------===//
+//===- StageLoads.cpp - Tiles that threads work on come as those of products do ---===//
 //
 // What is added to a product when it is there, as a residual or the sums of other ranks, is loaded
 // by the threads that add it, who have nothing else to do while they wait for memory. The copy
-// engine can bring it ahead, through slots that the products leave free.
+// engine can bring it ahead, through slots that the products leave free. So it can what each
+// iteration of a loop works on, as rows that are normalized in front of a product.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -29,6 +30,14 @@ static bool isBehindProducts(mk::LoadOp load) {
       behind = multiplies(before);
   }
   return behind;
+}
+
+/// Whether each iteration of a loop loads a tile of its own, in a role that multiplies.
+static bool isLoadedInTurn(mk::LoadOp load) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  auto isFixed = [&](Value offset) { return loop.isDefinedOutsideOfLoop(offset); };
+  return loop && !llvm::all_of(load.getOffsets(), isFixed) &&
+         multiplies(load->getParentOfType<mk::RoleOp>());
 }
 
 /// Whether the copy engine can bring the tile: whole chunks of rows, from columns that it takes.
@@ -85,11 +94,22 @@ static void stageLoad(mk::LoadOp load, const mk::KernelResources &resources) {
   auto isElementwise = [](Operation *op) {
     return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
   };
+  auto isMultiplied = [](OpOperand &use) {
+    return isa<mk::DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
+  };
   auto tile = cast<RankedTensorType>(load.getType());
   if (!load->getParentOfType<mk::RoleOp>() || load.getStaged() || load->use_empty() ||
-      tile.getRank() != 2 || !tile.getElementType().isIntOrFloat() || !isBehindProducts(load))
+      tile.getRank() != 2 || !tile.getElementType().isIntOrFloat() ||
+      llvm::all_of(load->getUses(), isMultiplied))
     return;
-  if (!llvm::all_of(load->getUsers(), isElementwise)) {
+  bool isBehind = isBehindProducts(load);
+  if (!isBehind && !isLoadedInTurn(load))
+    return;
+  bool isTaken = llvm::all_of(load->getUses(), [&](OpOperand &use) {
+    Operation *op = use.getOwner();
+    return isElementwise(op) || (!isBehind && (isa<mk::ReduceOp>(op) || isMultiplied(use)));
+  });
+  if (!isTaken) {
     missed(load, kStageLoads) << "is loaded by those who use it, since an op takes more of it than "
                                  "the elements that each thread has";
     return;
