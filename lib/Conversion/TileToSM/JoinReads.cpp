@@ -145,7 +145,10 @@ bool Joiner::haveRoom() const {
     SmallVector<Type> tiles;
     for (LoadOp load : getInSlot(entry.second))
       tiles.push_back(load.getType());
-    if (!llvm::is_contained(trial.rings, tiles))
+    auto *ring = llvm::find(trial.rings, tiles);
+    trial.sites.push_back(entry.second);
+    trial.sites.back().ring = ring - trial.rings.begin();
+    if (ring == trial.rings.end())
       trial.rings.push_back(tiles);
   }
   return mk_sm::haveRoom(trial, trial.rings.size(), 0, getSm(plan.op));

@@ -68,8 +68,11 @@ bool mk_sm::haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr
   int64_t bytes = sm.getSwizzleRows() * sm.getChunk() + kReservedShared;
   for (auto [i, tiles] : llvm::enumerate(plan.rings)) {
     auto ring = RingType::get(sm.getContext(), ShapedType::kDynamic, tiles);
-    bytes += std::max<int64_t>(sm.getThresholds().getBusySlots(), i == number ? slots : 2) *
-             ring.getSlotBytes(sm.getChunk());
+    bool isBusy = llvm::any_of(plan.sites, [i = i](const Site &site) {
+      return site.ring == i && !isItemLoop(site.getBlock()->getParentOp());
+    });
+    int64_t least = isBusy ? sm.getThresholds().getBusySlots() : 1;
+    bytes += std::max<int64_t>(least, i == number ? slots : 1) * ring.getSlotBytes(sm.getChunk());
   }
   int64_t staging = kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
   bytes += staging + getExchangeLimit(sm, /*besideRings=*/true) + getPartsBytes(plan.op);
