@@ -301,8 +301,9 @@ void Machine::run() {
       for (auto &rank : ranks_)
         if (rank->live == 0 && rank->next < rank->stages->size())
           later = std::max(later, rank->startAt);
-      // The host takes the time it takes.
-      if (later <= now && !copyBeside() && (!outside || !outside(/*wait=*/true))) {
+      // What is due happens next. The host takes the time it takes.
+      bool isDue = !events_.empty() && later <= now;
+      if (later <= now && !isDue && !copyBeside() && (!outside || !outside(/*wait=*/true))) {
         if (!patience)
           deadlock();
         --patience;
