@@ -127,13 +127,14 @@ private:
 };
 } // namespace
 
-/// Whether threads can read the tile, of two dimensions, out of a slot.
+/// Whether threads can read the tile, of two dimensions, out of a slot of a loop: behind products
+/// one takes slots of its own.
 bool Joiner::mayBeRead(LoadOp load) const {
   auto accumulators = MmaAttr::get(load.getContext(), plan.warpgroups);
   bool leaves = llvm::any_of(
       load->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-  return load.getStaged() && !leaves && probe.getLayout(load) == accumulators &&
-         mayBeFetched(load, plan.op);
+  return load.getStaged() && isa<scf::ForOp>(load->getParentOp()) && !leaves &&
+         probe.getLayout(load) == accumulators && mayBeFetched(load, plan.op);
 }
 
 /// Whether rings of this role have room for slots of these sites.

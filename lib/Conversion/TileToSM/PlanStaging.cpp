@@ -15,26 +15,30 @@ static bool isMultiplied(OpOperand &use) {
   return dot && use.getOperandNumber() < 2;
 }
 
-/// A tile that dots multiply and that is used otherwise as well is loaded
-/// twice: into a ring and into registers.
+/// Loads of tiles that dots multiply.
 static SmallVector<LoadOp> findStaged(Operation *role) {
   SmallVector<LoadOp> staged;
   role->walk([&](LoadOp load) {
     if (llvm::any_of(load->getUses(), isMultiplied))
       staged.push_back(load);
   });
+  return staged;
+}
+
+/// What else a tile is used for gets a load of its own.
+static SmallVector<LoadOp> separateUses(ArrayRef<LoadOp> staged) {
+  SmallVector<LoadOp> others;
   for (LoadOp load : staged) {
     if (llvm::all_of(load->getUses(), isMultiplied))
       continue;
-    missed(load, kSplitRoles) << "is loaded twice, into shared memory for a dot and into registers "
-                                 "for other ops, since a staged tile is read by dots only";
     OpBuilder b(load->getContext());
     b.setInsertionPointAfter(load);
-    Operation *copy = b.clone(*load);
+    auto copy = cast<LoadOp>(b.clone(*load));
     load->getResult(0).replaceUsesWithIf(copy->getResult(0),
                                          [](OpOperand &use) { return !isMultiplied(use); });
+    others.push_back(copy);
   }
-  return staged;
+  return others;
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,7 +137,7 @@ static LogicalResult assignRing(RolePlan &plan, Site &site) {
 }
 
 LogicalResult mk_sm::planStaging(RolePlan &plan) {
-  SmallVector<LoadOp> loads = findStaged(plan.op);
+  SmallVector<LoadOp> loads = findStaged(plan.op), others = separateUses(loads);
   SmallVector<DotOp> dots;
   plan.op->walk([&](DotOp dot) { dots.push_back(dot); });
   if (failed(planDots(plan, dots, loads)))
@@ -189,5 +193,11 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     if (load.getStaged() && !plan.staged.contains(load) && !load->use_empty())
       planRead(plan, load, loads);
   });
+  for (LoadOp load : others)
+    if (!plan.staged.contains(load))
+      missed(load, kSplitRoles)
+          << "is loaded twice, into shared memory for a dot and into registers for other ops: "
+             "threads read the tile of a dot where each iteration of a loop has another one, and "
+             "take only elements that each of them has";
   return success();
 }

@@ -135,8 +135,8 @@ void joinReads(RolePlan &plan, Sites &sites, ArrayRef<mk::LoadOp> staged);
 /// Whether two loads give the same tile, if nothing is written in between.
 bool isSame(mk::LoadOp a, mk::LoadOp b);
 /// Whether rings have room where so many slots of the one of this number are in use at once, and
-/// those that a loop takes slots of have as many as hide a copy's time, beside the least staging area and all that the role may
-/// have besides (getSharedRoom).
+/// those that a loop takes slots of have as many as hide a copy's time, beside the least staging
+/// area and all that the role may have besides (getSharedRoom).
 bool haveRoom(const RolePlan &plan, unsigned number, size_t slots, mk::SmAttr sm);
 /// Waits as late as possible: before the first use, or before anything behind the loads that others
 /// may see, which must not come before what was read. What the consumer reads itself may be guarded

@@ -12,7 +12,7 @@ mk.kernel @twice on @mesh dims(uniform K) (
   mk.role @r ctas(1) {
     // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
-    // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded twice, into shared memory for a dot and into registers for other ops, since a staged tile is read by dots only}}
+    // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded twice, into shared memory for a dot and into registers for other ops: threads read the tile of a dot where each iteration of a loop has another one, and take only elements that each of them has}}
     %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
     %g = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     %w = arith.extf %b : tensor<64x64xbf16> to tensor<64x64xf32>
@@ -161,5 +161,55 @@ mk.kernel @given on @mesh dims(uniform K) (
     }
     %s = arith.addf %g, %t : tensor<64x64xf32>
     mk.store %s, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// What an iteration works on comes beside what its dot takes, or is read out of that; loads are moved to each other.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @joined on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %r : memref<?x?xbf16> [K, K], inout %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 3 tiles in a slot}}
+      %l = mk.load %r[%c0, %k] staged : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %m = arith.addf %l, %l : tensor<64x64xbf16>
+      %a = mk.load %x[%c0, %k] staged : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %w = arith.addf %a, %m : tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %p = mk.dot %w, %b, %g0 transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %q = mk.dot %a, %b, %p transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %q : tensor<64x64xf32>
+    }
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// The tile is too large for the slots of the dot, and what others see stands in front of the other one.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @large on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %r : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  mk.role @r ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c32 iter_args(%g0 = %zero) -> (tensor<128x128xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<128x32xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<128x32xbf16>
+      // expected-remark @+2 {{mk-sm-split-roles: missed: is loaded by those who use it, since it would take too much room beside tiles of a dot, or a use of a tile, or an op that others see, stands between it and these: load it beside them}}
+      // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since no ring has room for its tile while it is used}}
+      %l = mk.load %r[%c0, %k] staged : memref<?x?xf32> -> tensor<128x128xf32>
+      %q = mk.dot %a, %b, %g0 transpose_b : tensor<128x32xbf16>, tensor<128x32xbf16>, tensor<128x128xf32>
+      %h = arith.addf %q, %l : tensor<128x128xf32>
+      scf.yield %h : tensor<128x128xf32>
+    }
+    mk.store %g, %c[%c0, %c0] : tensor<128x128xf32>, memref<?x?xf32>
   }
 }
