@@ -259,6 +259,21 @@ class HostDevice:
         return (HostTensor(product.shape, "f64", y),
                 HostTensor(product.shape, "f64", out))
 
+    def row_sums(self, tensor):
+        (rows, columns), values = tensor.shape, tensor.values()
+        sums = [math.fsum(values[i * columns:(i + 1) * columns]) for i in range(rows)]
+        return HostTensor((rows,), "f32", encode(sums, "f32"))
+
+    def normalized(self, rows, product, sums, eps):
+        (m, k), x, n = rows.shape, rows.values(), product.shape[1]
+        given, factors, out = product.values(), sums.values() if sums else [0] * n, []
+        for i in range(m):
+            row = x[i * k:(i + 1) * k]
+            mean = math.fsum(row) / k if sums else 0
+            scale = (math.fsum((v - mean) ** 2 for v in row) / k + eps) ** -0.5
+            out += [(given[i * n + j] - mean * factors[j]) * scale for j in range(n)]
+        return HostTensor(product.shape, "f64", array.array("d", out))
+
     def gated(self, gate, up):
         values = [g / (1 + math.exp(-g)) * u
                   for g, u in zip(gate.values(), up.values())]

@@ -4,12 +4,13 @@ from .blocks import GemmBlocks, GroupedBlocks
 from .epilogue import Epilogue
 from .gemm import Gemm
 from .grouped import Grouped
+from .norm import NormGemm
 from .ranks_attention import RanksAttention
 from .ranks_gemm import RanksGemm
 from .ranks_moe import RanksMoe
 from .ranks_norm import RanksGemmNorm
 
-PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "attention": Attention, "grouped": Grouped,
+PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "norm": NormGemm, "attention": Attention, "grouped": Grouped,
             "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
             "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
             "ranks_attention": RanksAttention}

@@ -117,6 +117,17 @@ class TorchReferences:
         roots = (y.square().mean(-1, keepdim=True) + eps).sqrt()
         return y, y / roots * weight.double()
 
+    def row_sums(self, tensor):
+        return tensor.double().sum(-1).float()
+
+    def normalized(self, rows, product, sums, eps):
+        """`product` of matrix `rows`, as if these had been divided by their root mean squares before; with
+        `sums` of what they were multiplied by, by their deviations from their means."""
+        rows = rows.double()
+        means = 0 if sums is None else rows.mean(-1, keepdim=True)
+        scales = ((rows - means).square().mean(-1, keepdim=True) + eps).rsqrt()
+        return (product if sums is None else product - means * sums.double()) * scales
+
     def gated(self, gate, up):
         """silu(gate) * up"""
         return self.torch.nn.functional.silu(gate) * up

@@ -61,12 +61,13 @@ def DropLimitsPass : SMPass<"mk-sm-drop-limits"> {
 }
 
 def StageLoadsPass : SMPass<"mk-sm-stage-loads"> {
-  let summary = "Has tiles of an epilogue brought by the copy engine, ahead";
+  let summary = "Has tiles that threads work on brought by the copy engine, ahead";
   let description = [{
     A tile that elementwise ops take behind the products of an item, as a residual or what other ranks have left to be
     added, is loaded by threads that have nothing else to do while they wait for memory. Marked `staged`, it comes
     through the ring that products use, in as many slots as it takes, while these are still at work; threads read it out
-    of shared memory. So is what the copy engine can bring, if this rank does not write it: the producer reads it ahead.
+    of shared memory. So is what each iteration of a loop works on, in a role that multiplies. Both have to be what the
+    copy engine can bring, and not written by this rank: the producer reads it ahead.
     Whether a ring has room is up to `mk-sm-split-roles`.
 
     ```mlir
