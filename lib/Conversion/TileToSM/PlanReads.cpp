@@ -50,7 +50,7 @@ static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t byte
   if (tile.getRank() != 2 || !tile.getElementType().isIntOrFloat())
     return {};
   int64_t bits = tile.getElementTypeBitWidth();
-  if ((bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
+  if ((bits != 8 && bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
     return {};
   int64_t chunks = tile.getDimSize(1) * bits / (8 * chunk);
   int64_t most = bytes / (tile.getDimSize(0) * chunk); // chunks in a slot

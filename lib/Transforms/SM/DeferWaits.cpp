@@ -7,6 +7,8 @@
 //     for k: slot = wait; fence; acc = mma x, y, acc accumulate(k is not first)
 //            mma_wait N (the previous iteration's); if k is not first: release
 //     acc = mma_wait 0 acc; release
+// Work on tiles that takes nothing of the dots, as sums of what they multiply, goes behind their
+// start, and runs beside them.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -29,6 +31,7 @@ struct Chain {
 struct Accumulation {
   SmallVector<Chain> chains;
   SmallVector<Operation *> fences, waits;
+  SmallVector<Operation *> work; // on tiles, in order
   SmallVector<ReleaseOp> releases;
   unsigned numDots = 0;
 };
@@ -39,7 +42,15 @@ std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
-/// Recognises a loop that only accumulates.
+/// Whether a dot adds to what the loop carries.
+bool isAddedTo(Value carried) {
+  return llvm::any_of(carried.getUsers(), [&](Operation *user) {
+    auto dot = dyn_cast<MmaOp>(user);
+    return isa<MmaFenceOp>(user) || (dot && dot.getAcc() == carried);
+  });
+}
+
+/// Recognises a loop whose dots only accumulate.
 std::optional<Accumulation> analyse(scf::ForOp loop) {
   // Other passes have moved waits already.
   if (llvm::any_of(loop.getBody()->getOps<MmaWaitOp>(),
@@ -49,7 +60,7 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   llvm::SmallPtrSet<Operation *, 16> chained;
   for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
-    if (!isa<RankedTensorType>(arg.getType()))
+    if (!isa<RankedTensorType>(arg.getType()) || !isAddedTo(arg))
       continue;
     Chain chain{static_cast<unsigned>(i), {}};
     Value current = arg;
@@ -87,8 +98,6 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
       chain.dots.push_back(dot);
       current = wait.getResults()[result];
     }
-    if (chain.dots.empty())
-      return giveUp(loop, "carries a tile that no dot of it adds to: leave it outside");
     found.numDots += chain.dots.size();
     found.chains.push_back(std::move(chain));
   }
@@ -103,9 +112,13 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
       found.waits.push_back(&op);
     else if (op.getNumRegions())
       return giveUp(&op, "is control flow in a loop of dots: move it out of the loop");
-    if (touches && !chained.contains(&op) && &op != yield)
+    if (!touches || chained.contains(&op) || &op == yield)
+      continue;
+    // What dots give goes to dots, so that nothing else takes it.
+    if (isa<MmaOp>(op) || !onlyReads(&op))
       return giveUp(&op, "works on tiles in registers between dots, which are waited for: use "
                          "several warpgroups or two teams");
+    found.work.push_back(&op);
   }
   if (found.chains.empty())
     return std::nullopt;
@@ -123,13 +136,23 @@ void forward(Operation *op) {
   op->erase();
 }
 
+/// A slot that is given back; threads may have read it.
+struct Slot {
+  Value ring;
+  bool isRead;
+};
+
+void release(OpBuilder &b, Location loc, ArrayRef<Slot> slots) {
+  for (Slot slot : slots)
+    ReleaseOp::create(b, loc, slot.ring, ValueRange(), slot.isRead);
+}
+
 /// The releases of one iteration, if `condition`.
-void releaseIf(OpBuilder &b, Location loc, Value condition, ArrayRef<Value> rings) {
-  if (rings.empty())
+void releaseIf(OpBuilder &b, Location loc, Value condition, ArrayRef<Slot> slots) {
+  if (slots.empty())
     return;
   scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
-    for (Value ring : rings)
-      ReleaseOp::create(inner, loc, ring, ValueRange());
+    release(inner, loc, slots);
     scf::YieldOp::create(inner, loc);
   });
 }
@@ -138,9 +161,9 @@ void transform(scf::ForOp loop, Accumulation &found) {
   Location loc = loop.getLoc();
   passed(loop, kDeferWaits) << remark::add(
       "keeps {0} dots in flight until those of the next iteration have begun", found.numDots);
-  SmallVector<Value> rings;
+  SmallVector<Slot> slots;
   for (ReleaseOp release : found.releases) {
-    rings.push_back(release.getRing());
+    slots.push_back({release.getRing(), release.getRead()});
     release.erase();
   }
   for (Operation *op : found.fences)
@@ -163,7 +186,12 @@ void transform(scf::ForOp loop, Accumulation &found) {
   MmaFenceOp::create(b, loc, ValueRange());
   b.setInsertionPointAfter(last);
   MmaWaitOp::create(b, loc, found.numDots, ValueRange());
-  releaseIf(b, loc, notFirst, rings);
+  releaseIf(b, loc, notFirst, slots);
+  for (Operation *op : found.work)
+    if (op->isBeforeInBlock(last) && (isa<ReadOp>(op) || isMemoryEffectFree(op))) {
+      op->remove();
+      b.insert(op);
+    }
 
   // Behind the loop everything is complete; without an iteration the carried
   // values are what they were before.
@@ -188,8 +216,7 @@ void transform(scf::ForOp loop, Accumulation &found) {
   auto wait = MmaWaitOp::create(b, loc, 0, waited);
   for (auto [chain, value] : llvm::zip(found.chains, wait.getResults()))
     results[chain.carried] = value;
-  for (Value ring : rings)
-    ReleaseOp::create(b, loc, ring, ValueRange());
+  release(b, loc, slots);
   scf::YieldOp::create(b, loc, results);
 }
 } // namespace

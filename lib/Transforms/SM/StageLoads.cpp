@@ -46,7 +46,7 @@ static bool isCopied(mk::LoadOp load) {
   auto tile = cast<RankedTensorType>(load.getType());
   auto source = cast<MemRefType>(load.getSource().getType());
   int64_t bits = tile.getElementTypeBitWidth();
-  return (bits == 16 || bits == 32) && !load.getPad() && !load.getRows() &&
+  return (bits == 8 || bits == 16 || bits == 32) && !load.getPad() && !load.getRows() &&
          tile.getDimSize(0) % sm.getMatrixUnit().getRows() == 0 &&
          tile.getDimSize(1) * bits % (8 * sm.getChunk()) == 0 && source.getRank() >= 2 &&
          source.getRank() <= int64_t(sm.getTensorMaps().getRank()) &&
