@@ -9,12 +9,15 @@
 //   p = mma x, y; p = mma_wait p; release; use p
 // Where results of a dot are worked on, its warpgroup starts no other one meanwhile, so whatever
 // stands between that work and the next dot leaves the tensor cores idle. What tells whether
-// a slot is filled, and where its tiles lie, is asked while a dot runs.
+// a slot is filled, and where its tiles lie, is asked while a dot runs. So is a left operand
+// computed that threads make out of such a tile, as rows that are normalized or weights that are
+// converted.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -26,6 +29,19 @@ struct Slots {
   MmaWaitOp end; // of the only dot
   SmallVector<mk_sm::WaitOp> waits;
   SmallVector<TileOp> tiles;
+  /// What the dot's left operand is computed by, and the operand; none if it is not computed ahead.
+  SmallVector<Operation *> work;
+  Value operand;
+
+  /// What an iteration is given by the one before.
+  SmallVector<Value> getGiven() const {
+    SmallVector<Value> given;
+    for (TileOp tile : tiles)
+      given.push_back(tile.getResult());
+    if (operand)
+      given.push_back(operand);
+    return given;
+  }
 };
 } // namespace
 
@@ -42,6 +58,51 @@ static bool hasRoom(scf::ForOp loop) {
   for (auto ring : loop->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>())
     bytes += ring.getResult().getType().getSlotBytes(sm.getChunk());
   return (sm.getThresholds().getBusySlots() + 1) * bytes <= sm.getShared();
+}
+
+/// The ops of the body by which the dot's left operand is computed, out of tiles of slots and
+/// scalars; whether an iteration can do that for the next one.
+static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
+  Value operand = skipFence(dot.getLhs());
+  Block *body = loop.getBody();
+  llvm::SetVector<Operation *> work;
+  SmallVector<Value> worklist{operand};
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (auto arg = dyn_cast<BlockArgument>(value); arg && arg.getOwner() == body) {
+      // What the next iteration is given has to be there by then.
+      if (arg == loop.getInductionVar())
+        continue;
+      Value next = loop.getTiedLoopYieldedValue(arg)->get();
+      Operation *def = next.getDefiningOp();
+      bool isThere =
+          next.getParentBlock() != body ? next != arg : def && def->isBeforeInBlock(slots.end);
+      if (!isThere || isa_and_nonnull<MmaOp, MmaFenceOp, MmaWaitOp>(def))
+        return false;
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != body || isa<TileOp>(op) || work.contains(op))
+      continue;
+    if (op->getNumRegions() || !(isa<ReadOp>(op) || isPure(op)) || isa<MmaOp>(op))
+      return false;
+    work.insert(op);
+    llvm::append_range(worklist, op->getOperands());
+  }
+  // Nothing else in the loop takes what is made of tiles.
+  for (Operation *op : work)
+    for (Operation *user : op->getUsers())
+      if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+          !work.contains(user) && !(user == dot || isa<MmaFenceOp>(user)))
+        return false;
+  for (scf::YieldOp yield : body->getOps<scf::YieldOp>())
+    for (Value value : yield.getOperands())
+      if (work.contains(value.getDefiningOp()))
+        return false;
+  slots.work = work.takeVector();
+  llvm::sort(slots.work, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  slots.operand = operand;
+  return true;
 }
 
 /// What an iteration can wait for in front of it; none where no dot is waited for at once.
@@ -92,18 +153,31 @@ static std::optional<Slots> analyse(scf::ForOp loop) {
                   "would keep a slot while it waits for the next one, and rings have too few: "
                   "use smaller tiles");
   llvm::sort(found.tiles, [](TileOp a, TileOp b) { return a->isBeforeInBlock(b); });
+  MmaOp dot = *dots.begin();
+  if (isa<StagedType>(dot.getLhs().getType()) || !findWork(loop, dot, found))
+    return found;
+  passed(dot, kAdvanceWaits) << "has a left operand that is computed while the dot before runs";
+  // Tiles that only that takes are not given on.
+  llvm::erase_if(found.tiles, [&](TileOp tile) {
+    bool isOwn = llvm::all_of(
+        tile->getUsers(), [&](Operation *user) { return llvm::is_contained(found.work, user); });
+    if (isOwn)
+      found.work.insert(found.work.begin(), tile);
+    return isOwn;
+  });
   return found;
 }
 
-/// Waits for slots; what their tiles are.
-static SmallVector<Value> await(OpBuilder &b, const Slots &slots) {
-  IRMapping map;
+/// Waits for slots; what is given to the iteration in which `map` says what scalars and carried
+/// values are.
+static SmallVector<Value> await(OpBuilder &b, const Slots &slots, IRMapping map) {
   for (mk_sm::WaitOp wait : slots.waits)
     b.clone(*wait, map);
-  return llvm::map_to_vector(slots.tiles, [&](TileOp tile) {
+  for (TileOp tile : slots.tiles)
     b.clone(*tile, map);
-    return map.lookup(tile.getResult());
-  });
+  for (Operation *op : slots.work)
+    b.clone(*op, map);
+  return llvm::map_to_vector(slots.getGiven(), [&](Value value) { return map.lookup(value); });
 }
 
 static void transform(scf::ForOp loop, Slots &slots) {
@@ -113,7 +187,10 @@ static void transform(scf::ForOp loop, Slots &slots) {
   b.setInsertionPoint(loop);
   scf::IfOp branch = branchOnIterations(b, loop);
   loop.replaceAllUsesWith(branch.getResults());
-  SmallVector<Value> first = await(b, slots);
+  IRMapping begin;
+  begin.map(loop.getInductionVar(), loop.getLowerBound());
+  begin.map(loop.getRegionIterArgs(), loop.getInitArgs());
+  SmallVector<Value> first = await(b, slots, begin), given = slots.getGiven();
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   Value last = arith::SubIOp::create(b, loc, loop.getUpperBound(), one);
   loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
@@ -126,6 +203,7 @@ static void transform(scf::ForOp loop, Slots &slots) {
   map.map(loop.getRegionIterArgs(), loop.getResults());
   llvm::SmallPtrSet<Operation *, 8> moved(llvm::from_range, slots.tiles);
   moved.insert(slots.waits.begin(), slots.waits.end());
+  moved.insert(slots.work.begin(), slots.work.end());
   unsigned before = loop.getNumResults();
   for (Operation &op : loop.getBody()->without_terminator())
     if (!moved.contains(&op))
@@ -138,17 +216,26 @@ static void transform(scf::ForOp loop, Slots &slots) {
   b.setInsertionPoint(loop);
   auto next = [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
     OpBuilder inside(slots.end);
-    return await(inside, slots);
+    IRMapping later;
+    if (slots.operand)
+      later.map(loop.getInductionVar(),
+                arith::AddIOp::create(inside, loc, loop.getInductionVar(), one).getResult());
+    for (auto [arg, value] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues()))
+      later.map(arg, value);
+    return await(inside, slots, later);
   };
   auto fresh = cast<scf::ForOp>(
       *loop.replaceWithAdditionalYields(b, first, /*replaceInitOperandUsesInLoop=*/false, next));
-  for (auto [i, tile] : llvm::enumerate(slots.tiles)) {
+  for (auto [i, value] : llvm::enumerate(given)) {
     Value inside = fresh.getRegionIterArg(before + i), outside = fresh.getResult(before + i);
-    tile.getResult().replaceUsesWithIf(
+    value.replaceUsesWithIf(
         inside, [&](OpOperand &use) { return fresh->isProperAncestor(use.getOwner()); });
-    tile.getResult().replaceAllUsesWith(outside);
-    tile->erase();
+    value.replaceAllUsesWith(outside);
   }
+  for (Operation *op : llvm::reverse(slots.work))
+    op->erase();
+  for (TileOp tile : slots.tiles)
+    tile->erase();
   for (mk_sm::WaitOp wait : slots.waits)
     wait->erase();
 }

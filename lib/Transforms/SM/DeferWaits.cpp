@@ -42,12 +42,13 @@ std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
-/// Whether a dot adds to what the loop carries.
-bool isAddedTo(Value carried) {
-  return llvm::any_of(carried.getUsers(), [&](Operation *user) {
-    auto dot = dyn_cast<MmaOp>(user);
-    return isa<MmaFenceOp>(user) || (dot && dot.getAcc() == carried);
-  });
+/// Whether dots add to what the loop carries as its argument `arg`.
+bool isAccumulator(scf::ForOp loop, BlockArgument arg) {
+  return loop.getTiedLoopYieldedValue(arg)->get().getDefiningOp<MmaWaitOp>() ||
+         llvm::any_of(arg.getUsers(), [&](Operation *user) {
+           auto dot = dyn_cast<MmaOp>(user);
+           return isa<MmaFenceOp>(user) || (dot && dot.getAcc() == arg);
+         });
 }
 
 /// Recognises a loop whose dots only accumulate.
@@ -60,7 +61,7 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   llvm::SmallPtrSet<Operation *, 16> chained;
   for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
-    if (!isa<RankedTensorType>(arg.getType()) || !isAddedTo(arg))
+    if (!isa<RankedTensorType>(arg.getType()) || !isAccumulator(loop, arg))
       continue;
     Chain chain{static_cast<unsigned>(i), {}};
     Value current = arg;

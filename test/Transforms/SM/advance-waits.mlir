@@ -279,3 +279,104 @@ mk.kernel @prepared on @mesh dims(uniform M) () {
     }
   }
 }
+
+// -----
+
+// So is a left operand computed that threads make of a tile; that tile is not given on.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!fragment = tensor<64x64xbf16, #acc>
+!sum = tensor<64x64xf32, #acc>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<4, !tile, !tile>
+!slot = !mk_sm.slot<!tile, !tile>
+// CHECK-LABEL: mk.kernel @computed
+mk.kernel @computed on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !sum
+      %scale = arith.constant dense<2.0> : !fragment
+      // CHECK: scf.if
+      // CHECK: %[[S:.*]] = mk_sm.wait
+      // CHECK: %[[Y0:.*]] = mk_sm.tile %[[S]][1]
+      // CHECK: %[[X0:.*]] = mk_sm.tile %[[S]][0]
+      // CHECK: %[[R0:.*]] = mk_sm.read %[[X0]]
+      // CHECK: %[[P0:.*]] = arith.mulf %[[R0]]
+      // CHECK: %[[L:.*]]:3 = scf.for %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[Y:.*]] = %[[Y0]], %[[P:.*]] = %[[P0]])
+      // CHECK: %[[F:.*]]:2 = mk_sm.mma_fence %[[P]], %[[SUM]]
+      // CHECK: %[[D:.*]] = mk_sm.mma %[[F]]#0, %[[Y]], %[[F]]#1
+      // CHECK: %[[T:.*]] = mk_sm.wait
+      // CHECK: %[[Y1:.*]] = mk_sm.tile %[[T]][1]
+      // CHECK: %[[X1:.*]] = mk_sm.tile %[[T]][0]
+      // CHECK: %[[R1:.*]] = mk_sm.read %[[X1]]
+      // CHECK: %[[P1:.*]] = arith.mulf %[[R1]]
+      // CHECK: %[[W:.*]] = mk_sm.mma_wait 0, %[[D]]
+      // CHECK: mk_sm.release %{{.*}} read
+      // CHECK: scf.yield %[[W]], %[[Y1]], %[[P1]]
+      // CHECK: mk_sm.mma_fence %[[L]]#2, %[[L]]#0
+      // CHECK-NOT: mk_sm.read
+      // CHECK: else
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!sum) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %y = mk_sm.tile %s[1] : !slot -> !staged
+        %f = mk_sm.read %x : !staged -> !fragment
+        %p = arith.mulf %f, %scale : !fragment
+        %g:2 = mk_sm.mma_fence %p, %o : !fragment, !sum
+        // expected-remark @+1 {{mk-sm-advance-waits: passed: has a left operand that is computed while the dot before runs}}
+        %d = mk_sm.mma %g#0, %y, %g#1 transpose_b : !fragment, !staged, !sum
+        %w = mk_sm.mma_wait 0, %d : !sum
+        mk_sm.release %ks read : !ring
+        scf.yield %w : !sum
+      }
+      mk.store %r, %c[%c0, %c0] : !sum, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+// It is not where the iteration needs it besides.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!fragment = tensor<64x64xbf16, #acc>
+!sum = tensor<64x64xf32, #acc>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<4, !tile, !tile>
+!slot = !mk_sm.slot<!tile, !tile>
+// CHECK-LABEL: mk.kernel @needed
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
+// CHECK: mk_sm.read %[[X]]
+mk.kernel @needed on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !sum
+      %none = arith.constant dense<0.0> : !fragment
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r:2 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero, %q = %none) -> (!sum, !fragment) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %y = mk_sm.tile %s[1] : !slot -> !staged
+        %f = mk_sm.read %x : !staged -> !fragment
+        %g:2 = mk_sm.mma_fence %f, %o : !fragment, !sum
+        %d = mk_sm.mma %g#0, %y, %g#1 transpose_b : !fragment, !staged, !sum
+        %w = mk_sm.mma_wait 0, %d : !sum
+        mk_sm.release %ks read : !ring
+        %q1 = arith.addf %q, %f : !fragment
+        scf.yield %w, %q1 : !sum, !fragment
+      }
+      mk.store %r#0, %c[%c0, %c0] : !sum, memref<?x?xf32>
+      %e = arith.extf %r#1 : !fragment to !sum
+      mk.store %e, %c[%c0, %c0] : !sum, memref<?x?xf32>
+    }
+  }
+}
