@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 namespace mk::ptx {
@@ -90,6 +91,38 @@ inline uint8_t toF8(float value, bool e5m2) {
   int exponent = size == 0 ? 1 - bias : std::max(std::ilogb(size), 1 - bias);
   auto steps = int(std::nearbyint(std::ldexp(size, mantissa - exponent)));
   return uint8_t(sign | (((exponent + bias - 1) << mantissa) + steps));
+}
+/// Types of elements, as tensor maps number them.
+enum class Element : uint8_t { U32 = 2, S32, U64, S64, F16, F32, F64, Bf16 };
+
+template <typename T, typename Sum> uint32_t addAs(uint8_t *to, const uint8_t *from, Sum sum) {
+  T a, b;
+  std::memcpy(&a, to, sizeof(T));
+  std::memcpy(&b, from, sizeof(T));
+  a = sum(a, b);
+  std::memcpy(to, &a, sizeof(T));
+  return sizeof(T);
+}
+/// Adds one element to another; its bytes, 0 of types that memory does not add.
+inline uint32_t addElement(uint8_t *to, const uint8_t *from, Element type) {
+  switch (type) {
+  case Element::U32:
+  case Element::S32:
+    return addAs<uint32_t>(to, from, std::plus<>());
+  case Element::U64:
+  case Element::S64:
+    return addAs<uint64_t>(to, from, std::plus<>());
+  case Element::F32:
+    return addAs<float>(to, from, std::plus<>());
+  case Element::F64:
+    return addAs<double>(to, from, std::plus<>());
+  case Element::F16:
+    return addAs<uint16_t>(to, from, [](auto a, auto b) { return toF16(fromF16(a) + fromF16(b)); });
+  case Element::Bf16:
+    return addAs<uint16_t>(to, from,
+                           [](auto a, auto b) { return toBf16(fromBf16(a) + fromBf16(b)); });
+  }
+  return 0;
 }
 inline float fromTf32(uint32_t bits) { return bitsToFloat(bits & ~0x1fffu); }
 

@@ -189,3 +189,53 @@ func.func @flags_reference(%x: tensor<16x64xi1>, %n: tensor<16x64xi8>)
   %q = arith.floordivsi %n, %odd : tensor<16x64xi8>
   return %y, %y, %q : tensor<16x64xf64>, tensor<16x64xf64>, tensor<16x64xi8>
 }
+
+// What is added in memory.
+mk.kernel @sums on @mesh (in %a0 : memref<16x64xf64> [16, 64], in %a1 : memref<16x64xf16> [16, 64],
+    in %a2 : memref<16x64xbf16> [16, 64], in %a3 : memref<16x64xi64> [16, 64],
+    inout %b0 : memref<16x64xf64> [16, 64], inout %b1 : memref<16x64xf16> [16, 64],
+    inout %b2 : memref<16x64xbf16> [16, 64], inout %b3 : memref<16x64xi64> [16, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x0 = mk.load %a0[%c0, %c0] : memref<16x64xf64> -> tensor<16x64xf64>
+    mk.store %x0, %b0[%c0, %c0] reduce(add) : tensor<16x64xf64>, memref<16x64xf64>
+    %x1 = mk.load %a1[%c0, %c0] : memref<16x64xf16> -> tensor<16x64xf16>
+    mk.store %x1, %b1[%c0, %c0] reduce(add) : tensor<16x64xf16>, memref<16x64xf16>
+    %x2 = mk.load %a2[%c0, %c0] : memref<16x64xbf16> -> tensor<16x64xbf16>
+    mk.store %x2, %b2[%c0, %c0] reduce(add) : tensor<16x64xbf16>, memref<16x64xbf16>
+    %x3 = mk.load %a3[%c0, %c0] : memref<16x64xi64> -> tensor<16x64xi64>
+    mk.store %x3, %b3[%c0, %c0] reduce(add) : tensor<16x64xi64>, memref<16x64xi64>
+  }
+}
+func.func @sums_reference(%a0: tensor<16x64xf64>, %a1: tensor<16x64xf64>, %a2: tensor<16x64xf64>, %a3: tensor<16x64xi64>,
+    %b0: tensor<16x64xf64>, %b1: tensor<16x64xf64>, %b2: tensor<16x64xf64>, %b3: tensor<16x64xi64>)
+    -> (tensor<16x64xf64>, tensor<16x64xf64>, tensor<16x64xf64>, tensor<16x64xi64>) {
+  %y0 = arith.addf %a0, %b0 : tensor<16x64xf64>
+  %y1 = arith.addf %a1, %b1 : tensor<16x64xf64>
+  %y2 = arith.addf %a2, %b2 : tensor<16x64xf64>
+  %y3 = arith.addi %a3, %b3 : tensor<16x64xi64>
+  return %y0, %y1, %y2, %y3 : tensor<16x64xf64>, tensor<16x64xf64>, tensor<16x64xf64>, tensor<16x64xi64>
+}
+
+// The same by puts, of whole rows.
+!x = memref<4x1024xbf16, #mk.symmetric>
+!there = !mk.signal<?, sys, arrivals = ?>
+mk.kernel @puts on @mesh (in %a : !x [4, 1024], inout %b : !x [4, 1024]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c1024 = arith.constant 1024 : index
+  %there = mk.signals(%c1) arrivals(%c1) : !there
+  mk.role @put ctas(1) {
+    mk.foreach (%p) in (%c1) {
+      mk.put %a[%c0, %c0][%c4, %c1024] to %b[%c0, %c0] on %p signal %there[%c0] reduce(add) : !x to !x, !there
+    }
+  }
+  mk.role @wait ctas(rest) {
+    mk.wait %there[%c0] ge %c1 : !there
+  }
+}
+func.func @puts_reference(%a: tensor<4x1024xf64>, %b: tensor<4x1024xf64>) -> tensor<4x1024xf64> {
+  %y = arith.addf %a, %b : tensor<4x1024xf64>
+  return %y : tensor<4x1024xf64>
+}
