@@ -17,7 +17,7 @@
 #   %bundle    the archive that `ninja bundle` makes
 #   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
 #   %ptx_run   runs a command on GPUs that are not there (docs/checking.md),
-#              %ptx_copies some of the same code
+#              %ptx_copies some of the same code, %ptx_opcodes single instructions
 #   %python    Python 3
 #   %mpirun    it, with the options that a small machine needs
 #   %ptxas     CUDA's assembler, %tuning the folder of tuning files
@@ -76,6 +76,9 @@ config.substitutions.append(
 config.substitutions.append(
     ("%ptx_copies",
      os.path.join(config.mkernel_test_dir, "ptx", "ptx-copies")))
+config.substitutions.append(
+    ("%ptx_opcodes",
+     os.path.join(config.mkernel_test_dir, "ptx", "ptx-opcodes")))
 config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(

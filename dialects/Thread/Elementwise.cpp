@@ -121,11 +121,24 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
     // By way of f16, which holds every fp8.
     Value halves = mk_thread::FromFp8Op::create(e, from, resize(e, operands[0], e.i16));
     Value half = LLVM::BitcastOp::create(e, e.getF16Type(), resize(e, halves, e.i16));
-    return type.isF16() ? half : Value(LLVM::FPExtOp::create(e, e.f32, half));
+    if (type.isF16())
+      return half;
+    Value wide = LLVM::FPExtOp::create(e, type.isF64() ? type : Type(e.f32), half);
+    return type.isBF16() ? Value(LLVM::FPTruncOp::create(e, type, wide)) : wide;
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return resize(e, operands[0], type, /*isSigned=*/isa<arith::IndexCastOp>(op));
-  if (isa<arith::TruncFOp>(op) && isFp8(result))
-    return resize(e, mk_thread::ToFp8Op::create(e, result, operands[0], e.cf32(0)), e.i8);
+  if (isa<arith::TruncFOp>(op) && isFp8(result)) {
+    Value number = operands[0];
+    if (from.isF64())
+      number = LLVM::FPTruncOp::create(e, e.f32, number);
+    else if (!from.isF32())
+      number = LLVM::FPExtOp::create(e, e.f32, number);
+    return resize(e, mk_thread::ToFp8Op::create(e, result, number, e.cf32(0)), e.i8);
+  }
+  // Of one bit that becomes a bf16 LLVM 22 makes 1, not -1.
+  if (isa<arith::SIToFPOp>(op) && from.isInteger(1) && type.isBF16())
+    return select(e, operands[0], e.constant(e.getFloatAttr(type, -1)),
+                  e.constant(e.getFloatAttr(type, 0)));
   return cloneOn(e, e.getLoc(), op, operands, type);
 }

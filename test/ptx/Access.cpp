@@ -1,5 +1,6 @@
 //===- Access.cpp - Loads, stores and atomics -----------------------------===//
 
+#include "Numbers.h"
 #include "Table.h"
 
 #include <sstream>
@@ -10,10 +11,11 @@ namespace {
 
 enum Space : uint8_t { kParam, kShared, kGlobal };
 enum Order : uint8_t { kWeak, kRelaxed, kAcquire, kRelease, kAcqRel };
-enum Op : uint8_t { kLoad, kStore, kAdd, kExchange, kAddFloat };
+enum Op : uint8_t { kLoad, kStore, kAdd, kExchange };
 
 struct Access {
-  uint8_t op, space, bytes, count, order, scope, isSigned, unused;
+  uint8_t op, space, bytes, count, order, scope, isSigned;
+  Element type; // that is added
 };
 
 Access accessOf(const Instr &instr) {
@@ -22,7 +24,7 @@ Access accessOf(const Instr &instr) {
   return access;
 }
 
-const char *kUnknown = "does what is not modelled: add it to test/ptx";
+const char *kUnknown = "does what the interpreter does not model: add it to test/ptx";
 
 bool parse(const std::string &opcode, Access &access) {
   access = {};
@@ -62,22 +64,25 @@ bool parse(const std::string &opcode, Access &access) {
       access.bytes = 1, access.isSigned = word[0] == 's';
     else if (word == "b16" || word == "u16" || word == "s16")
       access.bytes = 2, access.isSigned = word[0] == 's';
+    else if (reduces && word == "noftz")
+      continue;
+    else if (reduces && (word == "f16" || word == "bf16"))
+      access.bytes = 2, access.type = word == "f16" ? Element::F16 : Element::Bf16;
     else if (word == "b32" || word == "u32" || word == "s32" || word == "f32")
-      access.bytes = 4, access.isSigned = word[0] == 's';
+      access.bytes = 4, access.isSigned = word[0] == 's',
+      access.type = word == "f32" ? Element::F32 : Element::U32;
     else if (word == "b64" || word == "u64" || word == "s64" || word == "f64")
-      access.bytes = 8, access.isSigned = word[0] == 's';
+      access.bytes = 8, access.isSigned = word[0] == 's',
+      access.type = word == "f64" ? Element::F64 : Element::U64;
     else if (word == "b128" && access.op == kStore)
       access.bytes = 16;
     else
-      throw Error("'" + opcode + "' " + kUnknown);
-    if (word == "f32" && access.op == kAdd)
-      access.op = kAddFloat;
+      throw Error("opcode '" + opcode + "' " + kUnknown);
   }
   if (reduces &&
       (access.op == kLoad || access.space != kGlobal ||
-       (access.bytes != 4 &&
-        (access.bytes != 8 || access.op != kAdd || access.order != kRelaxed))))
-    throw Error("'" + opcode + "' " + kUnknown);
+       (access.bytes != 4 && (access.bytes == 1 || access.op != kAdd || access.order != kRelaxed))))
+    throw Error("opcode '" + opcode + "' " + kUnknown);
   return true;
 }
 
@@ -184,33 +189,15 @@ void atomic(Warp &warp, const Instr &instr, uint32_t lanes) {
     uint64_t address = warp.address(ops[0], lane);
     checkAligned(address, access.bytes);
     uint8_t *at = warp.cta.rank.at(address, access.bytes);
-    if (access.bytes == 8) {
-      uint64_t before, sum = warp.value(ops[1], lane);
-      std::memcpy(&before, at, 8);
-      sum += before;
-      machine.acquire(warp, at, access.scope, true);
-      machine.global.write(at, &sum, 8, {machine.now, uint16_t(warp.cta.id), false});
-      machine.release(warp, at, access.scope, false, true);
-      if (returns)
-        warp.set(instr.ops[instr.b - 1], lane, before);
-      return;
-    }
-    uint32_t old, next = uint32_t(warp.value(ops[1], lane));
-    std::memcpy(&old, at, 4);
-    if (access.op == kAdd) {
-      next += old;
-    } else if (access.op == kAddFloat) {
-      float sum, more;
-      std::memcpy(&sum, &old, 4);
-      std::memcpy(&more, &next, 4);
-      sum += more;
-      std::memcpy(&next, &sum, 4);
-    }
+    uint64_t old = 0, next = warp.value(ops[1], lane);
+    std::memcpy(&old, at, access.bytes);
+    if (access.op == kAdd)
+      addElement(reinterpret_cast<uint8_t *>(&next), reinterpret_cast<const uint8_t *>(&old),
+                 access.type);
     bool acquires = access.order == kAcquire || access.order == kAcqRel;
     bool releases = access.order == kRelease || access.order == kAcqRel;
     machine.acquire(warp, at, access.scope, !acquires || instr.removed);
-    machine.global.write(at, &next, 4,
-                         {machine.now, uint16_t(warp.cta.id), false});
+    machine.global.write(at, &next, access.bytes, {machine.now, uint16_t(warp.cta.id), false});
     machine.release(warp, at, access.scope, releases && !instr.removed, true);
     if (returns)
       warp.set(instr.ops[instr.b - 1], lane, old);

@@ -1,83 +1,12 @@
-//===- Arithmetic.cpp - Instructions of registers alone -------------------===//
+//===- Arithmetic.cpp - Integers, bits, moves, and who decodes an opcode --===//
 
-#include "Numbers.h"
-#include "Table.h"
+#include "Lanes.h"
 
-#include <cmath>
 #include <limits>
 
 using namespace mk::ptx;
 
 namespace {
-
-/// The values of an operand in all lanes, as T.
-template <typename T> struct Source {
-  Source(Warp &warp, const Operand &o) {
-    if (o.kind == Operand::Reg && o.bytes == sizeof(T)) {
-      if constexpr (sizeof(T) >= 4) {
-        values = warp.registerOf<T>(o);
-        return;
-      }
-    }
-    for (uint32_t lane = 0; lane < 32; ++lane) {
-      uint64_t raw = warp.value(o, lane);
-      std::memcpy(&copy[lane], &raw, sizeof(T));
-    }
-    values = copy;
-  }
-  T operator[](uint32_t lane) const { return values[lane]; }
-  const T *values;
-  T copy[32];
-};
-
-template <typename T>
-void store(Warp &warp, const Operand &o, uint32_t lanes, const T *results) {
-  if (o.kind == Operand::Reg && o.bytes == sizeof(T) && sizeof(T) >= 4) {
-    T *to = warp.registerOf<T>(o);
-    if (lanes == ~0u)
-      std::memcpy(to, results, 32 * sizeof(T));
-    else
-      forLanes(lanes, [&](uint32_t lane) { to[lane] = results[lane]; });
-    return;
-  }
-  forLanes(lanes, [&](uint32_t lane) {
-    // Wider registers take signed values sign-extended.
-    uint64_t raw = 0;
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-      raw = uint64_t(int64_t(results[lane]));
-    else
-      std::memcpy(&raw, &results[lane], sizeof(T));
-    warp.set(o, lane, raw);
-  });
-}
-
-template <typename R, typename A, typename Op>
-void unary(Warp &warp, const Instr &instr, uint32_t lanes) {
-  Source<A> a(warp, instr.ops[instr.b]);
-  R results[32];
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    results[lane] = Op()(a[lane]);
-  store(warp, instr.ops[instr.b - 1], lanes, results);
-}
-template <typename R, typename A, typename B, typename Op>
-void binary(Warp &warp, const Instr &instr, uint32_t lanes) {
-  Source<A> a(warp, instr.ops[instr.b]);
-  Source<B> b(warp, instr.ops[instr.b + 1]);
-  R results[32];
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    results[lane] = Op()(a[lane], b[lane]);
-  store(warp, instr.ops[instr.b - 1], lanes, results);
-}
-template <typename R, typename A, typename B, typename C, typename Op>
-void ternary(Warp &warp, const Instr &instr, uint32_t lanes) {
-  Source<A> a(warp, instr.ops[instr.b]);
-  Source<B> b(warp, instr.ops[instr.b + 1]);
-  Source<C> c(warp, instr.ops[instr.b + 2]);
-  R results[32];
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    results[lane] = Op()(a[lane], b[lane], c[lane]);
-  store(warp, instr.ops[instr.b - 1], lanes, results);
-}
 
 #define OP(name, ...)                                                          \
   struct name {                                                                \
@@ -89,26 +18,11 @@ void ternary(Warp &warp, const Instr &instr, uint32_t lanes) {
 template <typename T> using Unsigned = std::make_unsigned_t<T>;
 
 OP(
-    Add, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return T(Unsigned<T>(a) + Unsigned<T>(b));
-      else
-        return a + b;
-    })
+    Add, template <typename T> static T apply(T a, T b) { return T(uint64_t(a) + uint64_t(b)); })
 OP(
-    Sub, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return T(Unsigned<T>(a) - Unsigned<T>(b));
-      else
-        return a - b;
-    })
+    Sub, template <typename T> static T apply(T a, T b) { return T(uint64_t(a) - uint64_t(b)); })
 OP(
-    Mul, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return T(Unsigned<T>(a) * Unsigned<T>(b));
-      else
-        return a * b;
-    })
+    Mul, template <typename T> static T apply(T a, T b) { return T(uint64_t(a) * uint64_t(b)); })
 OP(
     MulHigh, template <typename T> static T apply(T a, T b) {
       using Wide =
@@ -118,35 +32,30 @@ OP(
 template <typename R> struct MulWide {
   template <typename T> R operator()(T a, T b) const { return R(a) * R(b); }
 };
+template <typename R> struct MadWide {
+  template <typename T> R operator()(T a, T b, R c) const { return Add()(MulWide<R>()(a, b), c); }
+};
 OP(
-    Mad, template <typename T> static T apply(T a, T b, T c) {
-      return T(Unsigned<T>(a) * Unsigned<T>(b) + Unsigned<T>(c));
-    })
-OP(
-    Fma,
-    static float apply(float a, float b, float c) { return std::fma(a, b, c); })
+    Mad, template <typename T>
+         static T apply(T a, T b, T c) { return T(uint64_t(a) * uint64_t(b) + uint64_t(c)); })
+// The least number divided by -1 is itself. By 0 a GPU does not stop either.
+template <typename T> bool isMinusOne(T a) { return std::is_signed_v<T> && a == T(-1); }
 OP(
     Div, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return b ? T(a / b) : T(~T(0));
-      else
-        return a / b;
+      if (isMinusOne(b))
+        return T(-uint64_t(a));
+      return b ? T(a / b) : T(~T(0));
     })
-/// Of a number and none, floats take the number.
-template <bool least, typename T> T extremeOf(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return least ? std::min(a, b) : std::max(a, b);
-  else
-    return least ? std::fmin(a, b) : std::fmax(a, b);
-}
 OP(
-    Min, template <typename T> static T apply(T a, T b) { return extremeOf<true>(a, b); })
-OP(
-    Max, template <typename T> static T apply(T a, T b) { return extremeOf<false>(a, b); })
-OP(
-    MaxNan, static float apply(float a, float b) {
-      return std::isnan(a) || std::isnan(b) ? std::nanf("") : std::fmax(a, b);
+    Rem, template <typename T> static T apply(T a, T b) {
+      if (isMinusOne(b))
+        return T(0);
+      return b ? T(a % b) : a;
     })
+OP(
+    Min, template <typename T> static T apply(T a, T b) { return std::min(a, b); })
+OP(
+    Max, template <typename T> static T apply(T a, T b) { return std::max(a, b); })
 OP(
     And, template <typename T> static T apply(T a, T b) { return a & b; })
 OP(
@@ -156,19 +65,9 @@ OP(
 OP(
     Not, template <typename T> static T apply(T a) { return T(~a); })
 OP(
-    Neg, template <typename T> static T apply(T a) {
-      if constexpr (std::is_integral_v<T>)
-        return T(Unsigned<T>(0) - Unsigned<T>(a));
-      else
-        return -a;
-    })
+    Neg, template <typename T> static T apply(T a) { return T(-uint64_t(a)); })
 OP(
-    Abs, template <typename T> static T apply(T a) {
-      if constexpr (std::is_integral_v<T>)
-        return a < 0 ? T(Unsigned<T>(0) - Unsigned<T>(a)) : a;
-      else
-        return std::fabs(a);
-    })
+    Abs, template <typename T> static T apply(T a) { return a < 0 ? T(-uint64_t(a)) : a; })
 OP(
     Shl, template <typename T> static T apply(T a, uint32_t by) {
       return by >= 8 * sizeof(T) ? T(0) : T(a << by);
@@ -223,86 +122,26 @@ OP(
     })
 OP(
     Move, template <typename T> static T apply(T a) { return a; })
+// Each nibble takes a byte of eight, or its sign in all bits.
+OP(
+    Permute, static uint32_t apply(uint32_t a, uint32_t b, uint32_t which) {
+      uint64_t both = uint64_t(b) << 32 | a;
+      uint32_t result = 0;
+      for (uint32_t i = 0; i < 4; ++i) {
+        uint32_t nibble = which >> (4 * i) & 15;
+        auto byte = uint8_t(both >> (8 * (nibble & 7)));
+        if (nibble & 8)
+          byte = byte & 0x80 ? 0xff : 0;
+        result |= uint32_t(byte) << (8 * i);
+      }
+      return result;
+    })
 template <typename R> struct Convert {
   template <typename T> R operator()(T a) const { return R(a); }
 };
-OP(
-    Exp2, static float apply(float a) { return std::exp2(a); })
-OP(
-    Log2, static float apply(float a) { return std::log2(a); })
-OP(
-    Reciprocal, static float apply(float a) { return 1.0f / a; })
-OP(
-    ReciprocalRoot, static float apply(float a) { return 1.0f / std::sqrt(a); })
-OP(
-    FromBf16, static float apply(uint16_t a) { return fromBf16(a); })
-OP(
-    ToBf16, static uint16_t apply(float a) { return toBf16(a); })
-OP(
-    ToBf16x2, static uint32_t apply(float high, float low) {
-      return uint32_t(toBf16(high)) << 16 | toBf16(low);
-    })
-OP(
-    FromF16, static float apply(uint16_t a) { return fromF16(a); })
-OP(
-    ToF16, static uint16_t apply(float a) { return toF16(a); })
-OP(
-    ToF16x2, static uint32_t apply(float high, float low) {
-      return uint32_t(toF16(high)) << 16 | toF16(low);
-    })
 
 //===--- Predicates -------------------------------------------------------===//
 
-struct Eq {
-  template <typename T> bool operator()(T a, T b) const { return a == b; }
-};
-struct Ne {
-  template <typename T> bool operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>)
-      return a < b || a > b; // false with a NaN
-    else
-      return a != b;
-  }
-};
-struct Neu {
-  template <typename T> bool operator()(T a, T b) const { return a != b; }
-};
-struct Lt {
-  template <typename T> bool operator()(T a, T b) const { return a < b; }
-};
-struct Le {
-  template <typename T> bool operator()(T a, T b) const { return a <= b; }
-};
-struct Gt {
-  template <typename T> bool operator()(T a, T b) const { return a > b; }
-};
-struct Ge {
-  template <typename T> bool operator()(T a, T b) const { return a >= b; }
-};
-
-uint32_t &bits(Warp &warp, const Operand &o) { return warp.words[o.index]; }
-uint32_t bitsOf(Warp &warp, const Operand &o) {
-  if (o.kind == Operand::Imm)
-    return o.imm ? ~0u : 0;
-  return warp.words[o.index];
-}
-void setBits(Warp &warp, const Operand &o, uint32_t lanes, uint32_t value) {
-  if (o.kind == Operand::None)
-    return;
-  uint32_t &word = bits(warp, o);
-  word = (word & ~lanes) | (value & lanes);
-}
-
-template <typename T, typename Op, bool WithAnd>
-void compare(Warp &warp, const Instr &instr, uint32_t lanes) {
-  Source<T> a(warp, instr.ops[instr.b]), b(warp, instr.ops[instr.b + 1]);
-  uint32_t result = 0;
-  for (uint32_t lane = 0; lane < 32; ++lane)
-    result |= uint32_t(Op()(a[lane], b[lane])) << lane;
-  if (WithAnd)
-    result &= bitsOf(warp, instr.ops[instr.b + 2]);
-  setBits(warp, instr.ops[instr.b - 1], lanes, result);
-}
 template <typename Op>
 void logic(Warp &warp, const Instr &instr, uint32_t lanes) {
   setBits(warp, instr.ops[instr.b - 1], lanes,
@@ -360,18 +199,12 @@ void joinHalves(Warp &warp, const Instr &instr, uint32_t lanes) {
 void noArithmetic(Warp &, const Instr &, uint32_t) {}
 
 template <typename T> void addCompares(Table &t, const std::string &type) {
-  t["setp.eq." + type] = compare<T, Eq, false>;
-  t["setp.ne." + type] = compare<T, Ne, false>;
-  t["setp.lt." + type] = compare<T, Lt, false>;
-  t["setp.le." + type] = compare<T, Le, false>;
-  t["setp.gt." + type] = compare<T, Gt, false>;
-  t["setp.ge." + type] = compare<T, Ge, false>;
-  t["setp.eq.and." + type] = compare<T, Eq, true>;
-  t["setp.ne.and." + type] = compare<T, Ne, true>;
-  t["setp.lt.and." + type] = compare<T, Lt, true>;
-  t["setp.le.and." + type] = compare<T, Le, true>;
-  t["setp.gt.and." + type] = compare<T, Gt, true>;
-  t["setp.ge.and." + type] = compare<T, Ge, true>;
+  addCompare<T, std::equal_to<>>(t, "eq", type);
+  addCompare<T, std::not_equal_to<>>(t, "ne", type);
+  addCompare<T, std::less<>>(t, "lt", type);
+  addCompare<T, std::less_equal<>>(t, "le", type);
+  addCompare<T, std::greater<>>(t, "gt", type);
+  addCompare<T, std::greater_equal<>>(t, "ge", type);
 }
 template <typename T> void addIntegers(Table &t, const std::string &type) {
   t["add." + type] = binary<T, T, T, Add>;
@@ -380,6 +213,7 @@ template <typename T> void addIntegers(Table &t, const std::string &type) {
   t["mul.hi." + type] = binary<T, T, T, MulHigh>;
   t["mad.lo." + type] = ternary<T, T, T, T, Mad>;
   t["div." + type] = binary<T, T, T, Div>;
+  t["rem." + type] = binary<T, T, T, Rem>;
   t["min." + type] = binary<T, T, T, Min>;
   t["max." + type] = binary<T, T, T, Max>;
   t["neg." + type] = unary<T, T, Neg>;
@@ -395,12 +229,18 @@ template <typename T> void addBits(Table &t, const std::string &type) {
   t["shl." + type] = binary<T, T, uint32_t, Shl>;
   t["selp." + type] = select<T>;
   t["mov." + type] = unary<T, T, Move>;
-  t["setp.eq." + type] = compare<T, Eq, false>;
-  t["setp.ne." + type] = compare<T, Ne, false>;
+  addCompare<T, std::equal_to<>>(t, "eq", type);
+  addCompare<T, std::not_equal_to<>>(t, "ne", type);
 }
-template <typename R, typename A>
-void addConvert(Table &t, const std::string &r, const std::string &a) {
-  t["cvt." + r + "." + a] = unary<R, A, Convert<R>>;
+template <typename R> void addConversions(Table &t, const std::string &type) {
+  t["cvt." + type + ".s8"] = unary<R, int8_t, Convert<R>>;
+  t["cvt." + type + ".u8"] = unary<R, uint8_t, Convert<R>>;
+  t["cvt." + type + ".s16"] = unary<R, int16_t, Convert<R>>;
+  t["cvt." + type + ".u16"] = unary<R, uint16_t, Convert<R>>;
+  t["cvt." + type + ".s32"] = unary<R, int32_t, Convert<R>>;
+  t["cvt." + type + ".u32"] = unary<R, uint32_t, Convert<R>>;
+  t["cvt." + type + ".s64"] = unary<R, int64_t, Convert<R>>;
+  t["cvt." + type + ".u64"] = unary<R, uint64_t, Convert<R>>;
 }
 
 } // namespace
@@ -416,6 +256,7 @@ void mk::ptx::addArithmetic(Table &t) {
   addBits<uint32_t>(t, "b32");
   addBits<uint64_t>(t, "b64");
   t["selp.f32"] = select<uint32_t>;
+  t["selp.f64"] = select<uint64_t>;
   for (const char *type : {"mov.u32", "mov.s32", "mov.f32"})
     t[type] = unary<uint32_t, uint32_t, Move>;
   for (const char *type : {"mov.u64", "mov.s64", "mov.f64", "cvta.param.u64"})
@@ -424,6 +265,11 @@ void mk::ptx::addArithmetic(Table &t) {
   t["mul.wide.s16"] = binary<int32_t, int16_t, int16_t, MulWide<int32_t>>;
   t["mul.wide.u32"] = binary<uint64_t, uint32_t, uint32_t, MulWide<uint64_t>>;
   t["mul.wide.s32"] = binary<int64_t, int32_t, int32_t, MulWide<int64_t>>;
+  t["mad.wide.u16"] = ternary<uint32_t, uint16_t, uint16_t, uint32_t, MadWide<uint32_t>>;
+  t["mad.wide.s16"] = ternary<int32_t, int16_t, int16_t, int32_t, MadWide<int32_t>>;
+  t["mad.wide.u32"] = ternary<uint64_t, uint32_t, uint32_t, uint64_t, MadWide<uint64_t>>;
+  t["mad.wide.s32"] = ternary<int64_t, int32_t, int32_t, int64_t, MadWide<int64_t>>;
+  t["prmt.b32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, Permute>;
   t["bfe.u32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, Extract>;
   t["bfe.u64"] = ternary<uint64_t, uint64_t, uint32_t, uint32_t, Extract>;
   t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t, ExtractSigned>;
@@ -436,49 +282,15 @@ void mk::ptx::addArithmetic(Table &t) {
   t["shf.r.wrap.b32"] =
       ternary<uint32_t, uint32_t, uint32_t, uint32_t, FunnelRight>;
 
-  addConvert<int64_t, int32_t>(t, "s64", "s32");
-  addConvert<uint64_t, uint32_t>(t, "u64", "u32");
-  addConvert<uint32_t, uint64_t>(t, "u32", "u64");
-  addConvert<uint16_t, uint32_t>(t, "u16", "u32");
-  addConvert<uint16_t, uint64_t>(t, "u16", "u64");
-  addConvert<uint32_t, uint16_t>(t, "u32", "u16");
-  addConvert<int32_t, int16_t>(t, "s32", "s16");
-  addConvert<int64_t, int16_t>(t, "s64", "s16");
-  addConvert<int16_t, int8_t>(t, "s16", "s8");
-  addConvert<int32_t, int8_t>(t, "s32", "s8");
-  addConvert<int64_t, int8_t>(t, "s64", "s8");
-  addConvert<uint16_t, uint8_t>(t, "u16", "u8");
-  addConvert<uint32_t, uint8_t>(t, "u32", "u8");
-  addConvert<uint64_t, uint8_t>(t, "u64", "u8");
-  // A register has 16 bits at least, which the sign fills.
-  t["cvt.s8.s32"] = unary<int16_t, int32_t, Convert<int8_t>>;
-  addConvert<uint64_t, uint16_t>(t, "u64", "u16");
-  t["cvt.f32.bf16"] = unary<float, uint16_t, FromBf16>;
-  t["cvt.f32.f16"] = unary<float, uint16_t, FromF16>;
-  t["cvt.rn.bf16.f32"] = unary<uint16_t, float, ToBf16>;
-  t["cvt.rn.f16.f32"] = unary<uint16_t, float, ToF16>;
-  t["cvt.rn.bf16x2.f32"] = binary<uint32_t, float, float, ToBf16x2>;
-  t["cvt.rn.f16x2.f32"] = binary<uint32_t, float, float, ToF16x2>;
-
-  for (const char *rn : {"", ".rn"}) {
-    t[std::string("add") + rn + ".f32"] = binary<float, float, float, Add>;
-    t[std::string("sub") + rn + ".f32"] = binary<float, float, float, Sub>;
-    t[std::string("mul") + rn + ".f32"] = binary<float, float, float, Mul>;
-  }
-  t["fma.rn.f32"] = ternary<float, float, float, float, Fma>;
-  t["div.full.f32"] = binary<float, float, float, Div>;
-  t["div.rn.f32"] = binary<float, float, float, Div>;
-  t["min.f32"] = binary<float, float, float, Min>;
-  t["max.f32"] = binary<float, float, float, Max>;
-  t["max.NaN.f32"] = binary<float, float, float, MaxNan>;
-  t["neg.f32"] = unary<float, float, Neg>;
-  t["abs.f32"] = unary<float, float, Abs>;
-  t["ex2.approx.ftz.f32"] = unary<float, float, Exp2>;
-  t["lg2.approx.f32"] = unary<float, float, Log2>;
-  t["rcp.approx.ftz.f32"] = unary<float, float, Reciprocal>;
-  t["rsqrt.approx.f32"] = unary<float, float, ReciprocalRoot>;
-  addCompares<float>(t, "f32");
-  t["setp.neu.f32"] = compare<float, Neu, false>;
+  // A register has 16 bits at least, which the sign of fewer fills.
+  addConversions<int8_t>(t, "s8");
+  addConversions<uint8_t>(t, "u8");
+  addConversions<int16_t>(t, "s16");
+  addConversions<uint16_t>(t, "u16");
+  addConversions<int32_t>(t, "s32");
+  addConversions<uint32_t>(t, "u32");
+  addConversions<int64_t>(t, "s64");
+  addConversions<uint64_t>(t, "u64");
 
   t["and.pred"] = logic<And>;
   t["or.pred"] = logic<Or>;
@@ -491,6 +303,7 @@ void mk::ptx::decode(Instr &instr) {
   static const Table table = [] {
     Table t;
     addArithmetic(t);
+    addFloats(t);
     return t;
   }();
   const std::string &op = instr.opcode;
@@ -534,6 +347,6 @@ void mk::ptx::decode(Instr &instr) {
     instr.exec = noArithmetic;
   } else if (!decodeAccess(instr) && !decodeSync(instr) && !decodeCopy(instr) &&
              !decodeProduct(instr)) {
-    throw Error("'" + op + "' is not known: add it to test/ptx");
+    throw Error("opcode '" + op + "' is not known: the interpreter lacks it: add it to test/ptx");
   }
 }

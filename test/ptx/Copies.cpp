@@ -247,27 +247,11 @@ void plainLoad(Warp &warp, const Instr &instr, uint32_t lanes) {
 //===--- Out of shared memory ---------------------------------------------===//
 
 void add(uint8_t *to, const uint8_t *from, uint32_t bytes, uint8_t type) {
-  constexpr uint8_t kF16 = 6, kF32 = 7, kBf16 = 9;
   for (uint32_t i = 0; i < bytes;) {
-    if (type == kF32) {
-      float a, b;
-      std::memcpy(&a, to + i, 4);
-      std::memcpy(&b, from + i, 4);
-      a += b;
-      std::memcpy(to + i, &a, 4);
-      i += 4;
-    } else if (type == kF16 || type == kBf16) {
-      uint16_t a, b;
-      std::memcpy(&a, to + i, 2);
-      std::memcpy(&b, from + i, 2);
-      a = type == kF16 ? toF16(fromF16(a) + fromF16(b))
-                       : toBf16(fromBf16(a) + fromBf16(b));
-      std::memcpy(to + i, &a, 2);
-      i += 2;
-    } else {
-      throw Error("adds elements of type " + std::to_string(type) +
-                  ", which is not modelled");
-    }
+    uint32_t step = addElement(to + i, from + i, Element(type));
+    if (!step)
+      throw Error("adds elements of type " + std::to_string(type) + ", which is not modelled");
+    i += step;
   }
 }
 
@@ -336,11 +320,11 @@ void tensorStore(Warp &warp, const Instr &instr, uint32_t lanes) {
 void plainStore(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   forLanes(lanes, [&](uint32_t lane) {
-    startStore(warp, lane,
-               plainCopy(warp, warp.address(ops[0], lane),
-                         uint32_t(warp.address(ops[1], lane)),
-                         uint32_t(warp.value(ops[2], lane))),
-               false);
+    bool adds = instr.code[1] != 0;
+    Copy copy = plainCopy(warp, warp.address(ops[0], lane), uint32_t(warp.address(ops[1], lane)),
+                          uint32_t(warp.value(ops[2], lane)));
+    copy.type = instr.code[1];
+    startStore(warp, lane, std::move(copy), adds);
   });
 }
 
@@ -495,7 +479,17 @@ bool mk::ptx::decodeCopy(Instr &instr) {
     instr.exec = plainLoad;
   else if (op == "cp.async.bulk.global.shared::cta.bulk_group")
     instr.exec = plainStore;
-  else if (op == "cp.async.bulk.commit_group")
+  else if (startsWith(op, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.")) {
+    static const std::unordered_map<std::string, Element> known = {
+        {"u32", Element::U32}, {"s32", Element::S32},        {"u64", Element::U64},
+        {"f32", Element::F32}, {"f64", Element::F64},        {"noftz.f16", Element::F16},
+        {"f16", Element::F16}, {"noftz.bf16", Element::Bf16}};
+    auto type = known.find(op.substr(op.find(".add.") + 5));
+    if (type == known.end())
+      return false;
+    instr.exec = plainStore;
+    instr.code[1] = uint8_t(type->second);
+  } else if (op == "cp.async.bulk.commit_group")
     instr.exec = bulkCommit;
   else if (op == "cp.async.bulk.wait_group" ||
            op == "cp.async.bulk.wait_group.read")

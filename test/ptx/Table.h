@@ -10,7 +10,8 @@ namespace mk::ptx {
 
 using Table = std::unordered_map<std::string, Exec>;
 
-void addArithmetic(Table &table);
+void addArithmetic(Table &table); // integers, bits
+void addFloats(Table &table);
 /// Each of these takes an instruction if it is theirs.
 bool decodeAccess(Instr &instr);  // loads, stores, atomics
 bool decodeSync(Instr &instr);    // barriers, fences, what lanes exchange
