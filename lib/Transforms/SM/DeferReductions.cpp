@@ -53,7 +53,9 @@ std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
   auto add = getOwn<arith::AddFOp>(loop.getYieldedValues()[carried], body);
   for (unsigned i = 0; add && i != 2; ++i) {
     auto reduce = getOwn<mk::ReduceOp>(add->getOperand(i), body);
-    if (!reduce || reduce.getKind() != mk::Reduction::Add || reduce.getAxis() != 1)
+    // Of what is dealt out otherwise lanes have no part of a row.
+    if (!reduce || reduce.getKind() != mk::Reduction::Add || reduce.getAxis() != 1 ||
+        !isa_and_nonnull<MmaAttr>(reduce.getSource().getType().getEncoding()))
       continue;
     Value rest = add->getOperand(1 - i);
     if (rest == arg)

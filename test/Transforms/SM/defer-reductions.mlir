@@ -124,6 +124,35 @@ mk.kernel @seen on @mesh dims(uniform N) (
   }
 }
 
+// -----
+
+// A thread has no part of a row of a tile that is dealt out in runs.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+#dealt = #mk_sm.blocked<threads = 256, vector = 2>
+!row = tensor<128xf32, #mk_sm.slice<axis = 1, of = #acc>>
+!tile = tensor<128x4xf32, #dealt>
+// CHECK-LABEL: mk.kernel @dealt
+// CHECK-NOT: mk_sm.partial_sum
+// CHECK: mk.reduce add
+// CHECK-NOT: mk_sm.partial_sum
+mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x4xf32> [N, 4], out %s : memref<?xf32> [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(8) registers(232) {
+      %zero = arith.constant dense<0.0> : !row
+      %sum = scf.for %i = %c0 to %N step %c1 iter_args(%l = %zero) -> (!row) {
+        %x = mk.load %a[%i, %c0] : memref<?x4xf32> -> !tile
+        %part = mk.reduce add %x axis 1 : !tile -> !row
+        %next = arith.addf %l, %part : !row
+        scf.yield %next : !row
+      }
+      mk.store %sum, %s[%c0] : !row, memref<?xf32>
+    }
+  }
+}
+
 // The loop is peeled around what it carries then; the exchange stands behind all of it.
 
 // DOTS: mk_sm.partition consumer
