@@ -211,10 +211,17 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
     use(rows, made.getDimSize(1));
   else
     diag << ": use fewer or smaller tiles; no other width or height of this one alone is enough";
-  for (Value tile : point.held)
-    diag.attachNote(tile.getLoc())
-        << mk::getWrittenType(plan.op, cast<RankedTensorType>(tile.getType())) << " takes "
-        << countRegisters(plan, tile);
+  for (Value tile : point.held) {
+    // What was folded stands nowhere in the file; who uses it does.
+    bool isNamed = !isa<UnknownLoc>(tile.getLoc());
+    Location user = tile.use_empty() ? point.op->getLoc() : (*tile.user_begin())->getLoc();
+    Diagnostic &note = diag.attachNote(isNamed ? tile.getLoc() : user);
+    note << mk::getWrittenType(plan.op, cast<RankedTensorType>(tile.getType())) << " takes "
+         << countRegisters(plan, tile);
+    Operation *made = tile.getDefiningOp();
+    if (made && made->getBlock() == point.op->getBlock() && point.op->isBeforeInBlock(made))
+      note << ": in the iteration before, for a product that still runs here";
+  }
   return diag;
 }
 

@@ -79,7 +79,7 @@ mk.kernel @twice on @mesh dims(uniform K) (
       // expected-error @+2 {{needs 320 registers in each thread for the tiles that are live here, a thread of 2 warpgroups of sm_90a has 200 for them: use accumulators of at most 128 x 96}}
       // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
       %s = mk.dot %x, %y, %zero transpose_b : tensor<128x256xbf16>, tensor<256x256xbf16>, tensor<128x256xf32>
-      // expected-note @+1 {{'tensor<128x256xbf16>' takes 64}}
+      // expected-note @+1 {{'tensor<128x256xbf16>' takes 64: in the iteration before, for a product that still runs here}}
       %p = arith.truncf %s : tensor<128x256xf32> to tensor<128x256xbf16>
       %z = mk.load %k[%j, %c0] : memref<?x256xbf16> -> tensor<256x256xbf16>
       %on = mk.dot %p, %z, %o0 : tensor<128x256xbf16>, tensor<256x256xbf16>, tensor<128x256xf32>
