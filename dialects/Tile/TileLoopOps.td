@@ -81,8 +81,9 @@ def Mk_FoldOp : Mk_Op<"fold", [SingleBlockImplicitTerminator<"YieldOp">, Recursi
     last iteration yields, or the initial tiles. `combine` says how results of
     two parts of the range that both started from the initial tiles are put
     together, which allows to split the range: a reduction, which also allows to go through it in
-    any order, or a function of (left tiles..., right tiles...) returning tiles. With `combine`
-    the initial tiles must be neutral.
+    any order, or a function of (left tiles..., right tiles...) returning tiles. Each part begins
+    with the initial tiles, which must be neutral: for `max` and `min` all are, as they may be
+    counted any number of times.
 
     ```mlir
     %acc = mk.fold (%k) in (%kt) iter(%c = %zero) combine(add) : tensor<128x256xf32> {

@@ -161,8 +161,10 @@ static bool isCarriable(Type type) {
   return isTile(type) && cast<RankedTensorType>(type).getElementType().isIntOrIndexOrFloat();
 }
 
-/// Whether a constant is neutral for a reduction; unknown values may be.
-static bool mayBeNeutral(Value init, Reduction kind) {
+/// Whether parts may begin with a constant each and give what one fold gives; unknown values may.
+static bool mayBeginParts(Value init, Reduction kind) {
+  if (kind == Reduction::Max || kind == Reduction::Min)
+    return true; // however often it is counted
   // m_Constant takes it that a constant has a value; this one may not be verified yet.
   SmallVector<OpFoldResult> folded;
   Operation *constant = init.getDefiningOp();
@@ -179,21 +181,14 @@ static bool mayBeNeutral(Value init, Reduction kind) {
   }
   if (auto number = dyn_cast<FloatAttr>(value)) {
     APFloat v = number.getValue();
-    bool isNeutral[] = {v.isZero(), v.isExactlyValue(1.0), v.isInfinity() && v.isNegative(),
-                        v.isInfinity() && !v.isNegative()};
-    return isNeutral[static_cast<unsigned>(kind)];
+    return kind == Reduction::Add ? v.isZero() : v.isExactlyValue(1.0);
   }
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     const APInt &v = number.getValue();
-    bool isNeutral[] = {v.isZero(), v.isOne(), v.isMinSignedValue(), v.isMaxSignedValue()};
-    return isNeutral[static_cast<unsigned>(kind)];
+    return kind == Reduction::Add ? v.isZero() : v.isOne();
   }
   return true;
 }
-
-/// By the number of the reduction.
-static constexpr StringRef kNeutral[] = {"0", "1", "-inf (the least integer)",
-                                         "+inf (the greatest integer)"};
 
 LogicalResult FoldOp::verify() {
   if (getInits().empty())
@@ -210,11 +205,12 @@ LogicalResult FoldOp::verify() {
     return emitOpError() << "combines by " << combine
                          << ", expected add, mul, max, min or @function";
   for (auto [i, init] : llvm::enumerate(getInits()))
-    if (!mayBeNeutral(init, reduction.getValue()))
+    if (!mayBeginParts(init, reduction.getValue()))
       return emitOpError() << "combines parts by " << stringifyReduction(reduction.getValue())
-                           << ", but initial value " << i
+                           << ", but its initial value"
+                           << (getInits().size() > 1 ? " number " + Twine(i) : Twine())
                            << " would be counted once for each part: start from "
-                           << kNeutral[static_cast<unsigned>(reduction.getValue())]
+                           << (reduction.getValue() == Reduction::Add ? 0 : 1)
                            << " and apply it after the loop";
   return success();
 }

@@ -22,14 +22,16 @@ static int64_t getCertain(CtasAttr ctas, int64_t grid) {
   return std::max<int64_t>(std::floor(product + 1e-6), ctas.getMin());
 }
 
-/// How many CTAs of a role do an item together: it has whole clusters of them.
-static int64_t getTogether(RoleOp role) {
-  int64_t together = 1;
+/// The loop of a role whose items most CTAs do together, and how many: it has whole clusters of
+/// them.
+static std::pair<ForeachOp, int64_t> getTogether(RoleOp role) {
+  std::pair<ForeachOp, int64_t> most{nullptr, 1};
   role.walk([&](ForeachOp loop) {
-    if (ScheduleAttr schedule = loop.getScheduleAttr())
-      together = std::max(together, schedule.getTogether());
+    ScheduleAttr schedule = loop.getScheduleAttr();
+    if (schedule && schedule.getTogether() > most.second)
+      most = {loop, schedule.getTogether()};
   });
-  return together;
+  return most;
 }
 
 int64_t mk::limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others) {
@@ -140,8 +142,14 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
   }
   for (auto [n, i] : llvm::enumerate(open)) {
     int64_t count = open.size();
-    ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
-    ctas[i] = limitToClusters(kernel, ctas[i], getTogether(roles[i]), others);
+    int64_t given = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
+    auto [loop, together] = getTogether(roles[i]);
+    ctas[i] = limitToClusters(kernel, given, together, others);
+    if (loop && ctas[i] == 0)
+      return loop.emitOpError() << "has parts = " << together
+                                << ": so many CTAs do an item together, but role '"
+                                << roles[i].getSymName() << "' gets " << given << " of a grid of "
+                                << grid << "; use fewer parts or a larger grid";
   }
   return addOthers();
 }

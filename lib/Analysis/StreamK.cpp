@@ -75,6 +75,15 @@ bool FoldSlices::fail(Operation *op, StringRef why) {
   return false;
 }
 
+/// An op that needs more than a slice of tiles that are cut along `axis`.
+bool FoldSlices::failWhole(Operation *op, int64_t axis, int64_t rank) {
+  if (isa<MaskOp>(op))
+    return fail(op, "asks where elements are in the whole tile");
+  return fail(op, rank == 1   ? "works on more than one element at a time"
+                  : axis == 0 ? "works on more than one row at a time"
+                              : "works on more than one column at a time");
+}
+
 bool FoldSlices::visitResults(int64_t axis) {
   if (!isa_and_nonnull<ReductionAttr>(fold.getCombineAttr()))
     return fail(fold, "is combined by a function");
@@ -113,11 +122,12 @@ bool FoldSlices::visitDown(Operation *op) {
   if (!slices)
     return true;
   std::optional<int64_t> axis;
+  int64_t rank = 0; // of what is cut
   for (Value operand : op->getOperands())
     if (std::optional<int64_t> known = getAxis(operand); known && axis.value_or(*known) != *known)
       return fail(op, "joins tiles that are cut along different dimensions");
     else if (known)
-      axis = known;
+      axis = known, rank = cast<RankedTensorType>(operand.getType()).getRank();
   auto reduce = dyn_cast<ReduceOp>(op);
   int64_t along = reduce ? int64_t(reduce.getAxis()) : -1;
   if (isa<TransposeOp>(op))
@@ -129,7 +139,7 @@ bool FoldSlices::visitDown(Operation *op) {
   else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1)
     axes[op->getResult(0)] = *axis;
   else
-    return fail(op, "works on more than one row at a time");
+    return failWhole(op, *axis, rank);
   return true;
 }
 
@@ -155,7 +165,7 @@ bool FoldSlices::visitUp(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
     return load.getValid().empty() || fail(op, "loads a tile with a limit of its own");
   if (!isa<TransposeOp, BroadcastOp, ReduceOp>(op) && !OpTrait::hasElementwiseMappableTraits(op))
-    return fail(op, "works on more than one row at a time");
+    return failWhole(op, *axis, cast<RankedTensorType>(op->getResult(0).getType()).getRank());
   std::optional<int64_t> before = getAxisBefore(op, *axis);
   return !before || llvm::all_of(op->getOperands(),
                                  [&](Value operand) { return require(op, operand, *before); });

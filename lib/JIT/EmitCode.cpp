@@ -2,17 +2,26 @@
 #include "Compilation.h"
 #include "DeviceModule.h"
 #include "Merge.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
+/// Where the kernel stands whose code a module has.
+static Location findKernelLoc(ModuleOp device) {
+  for (auto function : device.getOps<FunctionOpInterface>())
+    if (!function.isExternal() && !isa<UnknownLoc>(function.getLoc()))
+      return function.getLoc();
+  return device.getLoc();
+}
+
 /// Warns where the assembler keeps registers in memory.
 LogicalResult Compilation::checkSpills(ModuleOp device, StringRef text) {
   if (options.assembler.empty())
     return success();
-  Location loc = device.getLoc();
+  Location loc = findKernelLoc(device);
   FailureOr<int64_t> bytes = backend.measureSpills(text, options.assembler, loc);
   if (failed(bytes))
     return failure();

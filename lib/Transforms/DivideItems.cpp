@@ -8,6 +8,7 @@
 #include "Functions.h"
 #include "SliceEpilogue.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reductions.h"
 #include "mlir/IR/Matchers.h"
@@ -69,19 +70,26 @@ LogicalResult Division::check() {
     return fold.emitOpError() << "does not say how parts are put together: add combine(...)";
   if (failed(verifyBefore(fold, "parts divide")))
     return failure();
+  // Of a product that is computed transposed the file calls rows what are columns here.
+  bool isSwapped = false;
+  fold.walk([&](DotOp dot) { isSwapped |= dot.getSwapped(); });
+  StringRef line = isSwapped ? "row" : "column";
   FoldSlices slices(fold, /*axis=*/1);
   if (!slices)
     return slices.getObstacleOp()->emitOpError()
-           << slices.getObstacle() << ", so parts of items cannot be finished column by column: "
-           << "use another schedule, or leave parts out";
+           << slices.getObstacle() << ", so parts of items cannot be finished " << line << " by "
+           << line << ": use another schedule, or leave parts out";
   for (Type result : fold.getResultTypes()) {
     auto tile = cast<RankedTensorType>(result);
     int64_t step = ctas * MmaAttr::kColumns;
-    if (tile.getElementTypeBitWidth() != 32 || tile.getRank() != 2 || tile.getDimSize(1) % step)
-      return fold.emitOpError() << "carries " << tile << ", of which " << ctas
-                                << " CTAs cannot have parts: use elements of 32 bits and a "
-                                   "multiple of "
-                                << step << " columns";
+    if (tile.getElementTypeBitWidth() != 32 || tile.getRank() != 2)
+      return fold.emitOpError() << "carries " << getWrittenType(fold, tile) << ", of which " << ctas
+                                << " CTAs cannot have parts: use matrices of elements of 32 bits, "
+                                   "or leave parts out";
+    if (tile.getDimSize(1) % step)
+      return fold.emitOpError() << "carries " << getWrittenType(fold, tile) << ", of which " << ctas
+                                << " CTAs cannot have parts: use a multiple of " << step << ' '
+                                << line << "s, or fewer parts";
     columns = tile.getDimSize(1) / ctas;
   }
   // Threads of different CTAs hold the same columns of accumulators only.

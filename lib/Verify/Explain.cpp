@@ -4,7 +4,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 using ::mk::check::Machine;
-using ::mk::check::Race;
 
 // Places that a message lists.
 static constexpr unsigned kListed = 4;
@@ -221,25 +220,8 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program, const Machine &ma
 }
 
 //===----------------------------------------------------------------------===//
-// Races
+// What was not searched
 //===----------------------------------------------------------------------===//
-
-LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machine,
-                                    StringRef order) {
-  for (const Race &race : machine.races()) {
-    Operation *first = program.opOf(race.first.site);
-    Operation *second = program.opOf(race.second.site);
-    InFlightDiagnostic error = second->emitOpError()
-                               << "races: " << program.describe(race.second.cta, second) << " "
-                               << verbOf(race.second) << " '" << program.bufferName(race.buffer)
-                               << "'" << race.both.toString() << " of rank " << race.rank
-                               << ", and " << program.describe(race.first.cta, first) << " "
-                               << verbOf(race.first) << " it with nothing to order the two"
-                               << (order.empty() ? "" : ", ") << order << "; " << remedyOf(race);
-    error.attachNote(first->getLoc()) << "the other access";
-  }
-  return failure(!machine.races().empty());
-}
 
 void mlir::mk::noteUnsearched(const KernelProgram &program, InFlightDiagnostic &remark) {
   constexpr size_t kMostNotes = 16;

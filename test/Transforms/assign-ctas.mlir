@@ -64,3 +64,15 @@ mk.kernel @other_number on @mesh () {
   mk.role @push ctas(7 beside @gemm) {}
   mk.role @gemm ctas(rest) {}
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @many_parts on @mesh dims(uniform M) () {
+  mk.role @send ctas(7) {}
+  mk.role @gemm ctas(rest) {
+    // expected-error @+1 {{has parts = 4: so many CTAs do an item together, but role 'gemm' gets 3 of a grid of 10; use fewer parts or a larger grid}}
+    mk.foreach (%i) in (%M) schedule(static, parts = 4) {
+    }
+  }
+}

@@ -93,7 +93,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
   %r = arith.constant dense<0.0> : tensor<16x72xbf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
-      // expected-error @+1 {{carries 'tensor<64x72xf32>', of which 4 CTAs cannot have parts: use elements of 32 bits and a multiple of 32 columns}}
+      // expected-error @+1 {{carries 'tensor<64x72xf32>', of which 4 CTAs cannot have parts: use a multiple of 32 columns, or fewer parts}}
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x72xf32> {
         %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x72xbf16>, tensor<64x72xf32>
         mk.yield %d : tensor<64x72xf32>
@@ -117,7 +117,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
         %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
         mk.yield %d : tensor<64x64xf32>
       }
-      // expected-error @+1 {{works on more than one row at a time, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
+      // expected-error @+1 {{works on more than one column at a time, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
       %m = mk.reduce add %a axis 1 : tensor<64x64xf32> -> tensor<64xf32>
     }
   }
@@ -178,6 +178,83 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
       // expected-error @+1 {{has no mk.dot, but CTAs have parts of what products add up to: leave parts out}}
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
         mk.yield %s : tensor<64x64xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+// Rows are summed: nothing is left of the columns.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      %v = mk.reduce add %a axis 0 : tensor<64x64xf32> -> tensor<64xf32>
+      // expected-error @+1 {{works on more than one element at a time, so parts of items cannot be finished column by column}}
+      %m = mk.reduce add %v axis 0 : tensor<64xf32> -> tensor<f32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      // expected-error @+1 {{asks where elements are in the whole tile, so parts of items cannot be finished column by column}}
+      %m = mk.mask %a where affine_set<(r, c)[n] : (n - 1 - r >= 0)>[%M] else %zero : tensor<64x64xf32>
+      mk.store %m, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{carries 'tensor<64x64xf16>', of which 4 CTAs cannot have parts: use matrices of elements of 32 bits, or leave parts out}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf16> {
+        mk.yield %s : tensor<64x64xf16>
+      }
+    }
+  }
+}
+
+// -----
+
+// Computed transposed: rows and columns are those of the file.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant dense<0.0> : tensor<128x8xf32>
+  %l = arith.constant dense<0.0> : tensor<128x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x8xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{carries 'tensor<8x128xf32>', of which 4 CTAs cannot have parts: use a multiple of 32 rows, or fewer parts}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<128x8xf32> {
+        %d = mk.dot %l, %r, %s swapped : tensor<128x16xbf16>, tensor<16x8xbf16>, tensor<128x8xf32>
+        mk.yield %d : tensor<128x8xf32>
       }
     }
   }

@@ -19,7 +19,7 @@ mk.kernel @no_signal on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scratch
 // -----
 
 // The load does not wait for the put.
-// CHECK: seeded.mlir:[[#@LINE+16]]:{{[0-9]+}}: error: 'mk.load' op races: role 'use' (rank {{[01]}}, CTA 1) loads 'x'[0:8] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 0) puts it with nothing to order the two; signal with or behind the write {{.*}} and wait for that signal before the read
+// CHECK: seeded.mlir:[[#@LINE+16]]:{{[0-9]+}}: error: 'mk.load' op races: role 'use' (rank {{[01]}}, CTA 1) loads 'x'[0:8] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 0) puts it with nothing to order the two; role 'use' does not wait for signal 's', which the write raises: wait for it before the read
 // CHECK: seeded.mlir:[[#@LINE+10]]:{{[0-9]+}}: note: the other access
 mk.mesh @mesh (gpu = 2 via link)
 mk.kernel @no_wait on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scratch %x : memref<8xf32, #mk.symmetric> [8],

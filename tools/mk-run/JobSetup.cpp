@@ -76,8 +76,9 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
   if (options.compile.grid && options.compile.grid != grid)
     return options.file.ends_with(".mlir")
                ? error(StatusCode::InvalidArgument, "--grid ", options.compile.grid, ": kernel '",
-                       metadata.kernel, "' always has ", grid, " CTA", grid == 1 ? "" : "s",
-                       ", as its roles say: leave the option out")
+                       metadata.kernel, "' takes ", grid, " CTA", grid == 1 ? "" : "s",
+                       " of that, as its roles and the parts of its items say: give --grid ", grid,
+                       ", or leave the option out")
                : error(StatusCode::InvalidArgument, "--grid ", options.compile.grid,
                        ": the package was compiled for ", grid, " CTA", grid == 1 ? "" : "s",
                        "; compile it again for another number");

@@ -258,7 +258,10 @@ struct Parser : CommandLine {
       }
     }
     return error(StatusCode::InvalidArgument, "--random ", v,
-                 ": ARGUMENT=A:B with integers A <= B is needed");
+                 ": ARGUMENT=A:B with integers A <= B is needed",
+                 v.find(',') == std::string::npos
+                     ? ""
+                     : "; give the option once for each argument");
   }
 
   Status set(const std::string &v) {

@@ -38,6 +38,7 @@ private:
   bool require(Operation *user, Value tile, int64_t axis);
   bool agrees(Operation *op);
   bool fail(Operation *op, StringRef why);
+  bool failWhole(Operation *op, int64_t axis, int64_t rank);
 
   FoldOp fold;
   llvm::DenseMap<Value, int64_t> axes;

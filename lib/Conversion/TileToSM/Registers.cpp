@@ -95,6 +95,7 @@ private:
   bool isNeverWhole(Value tile);
   void findHeld(ArrayRef<Value> tiles, mk::DotOp dot);
   void findHeld(ArrayRef<Value> tiles, Operation *op);
+  void explainHeld(InFlightDiagnostic &diag, Operation *op, Value tile);
   LogicalResult refuse(const Point &point, int64_t needed);
   LogicalResult checkInstruction(mk::DotOp dot);
   /// Whether everything fits if `dim` of the tile had `size`, and all that is tied to it.
@@ -191,6 +192,27 @@ static int64_t rowsOf(const RolePlan &plan) {
   return mk::getSm(plan.op).getMatrixUnit().getRows() * plan.warpgroups;
 }
 
+/// What a tile takes that is held at `op`, and why if that is not to be seen.
+void LiveTiles::explainHeld(InFlightDiagnostic &diag, Operation *op, Value tile) {
+  int64_t registers = countRegisters(plan, tile);
+  if (registers == 0)
+    return;
+  auto dot = dyn_cast<mk::DotOp>(op);
+  bool isSum = dot && tile == dot.getAcc() && isSummedApart(dot);
+  // What was folded stands nowhere in the file; who uses it does.
+  Location where = isSum ? op->getLoc() : tile.getLoc();
+  if (isa<UnknownLoc>(where) && !tile.use_empty())
+    where = (*tile.user_begin())->getLoc();
+  Diagnostic &note = diag.attachNote(where);
+  note << mk::getWrittenType(plan.op, cast<RankedTensorType>(tile.getType())) << " takes "
+       << registers;
+  Operation *made = tile.getDefiningOp();
+  if (isSum)
+    note << ": the sum that the product is added to";
+  else if (made && made->getBlock() == op->getBlock() && op->isBeforeInBlock(made))
+    note << ": in the iteration before, for a product that still runs here";
+}
+
 LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
   auto made = cast<RankedTensorType>(point.made.getType());
   StringRef kind = isa<mk::DotOp>(point.op) ? "accumulators" : "tiles";
@@ -212,9 +234,7 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
   else
     diag << ": use fewer or smaller tiles; no other width or height of this one alone is enough";
   for (Value tile : point.held)
-    diag.attachNote(tile.getLoc())
-        << mk::getWrittenType(plan.op, cast<RankedTensorType>(tile.getType())) << " takes "
-        << countRegisters(plan, tile);
+    explainHeld(diag, point.op, tile);
   return diag;
 }
 

@@ -55,6 +55,7 @@ struct Budget {
   void explainStaging();
   LogicalResult choose();
   LogicalResult refuse();
+  void adviseWithout(InFlightDiagnostic &diag);
   void explain();
   bool deepen(bool inner, int64_t limit);
   bool canDoWithOneSlot();
@@ -107,8 +108,7 @@ void Budget::collect() {
   if (PartitionOp consumer = findPartition(role, PartitionKind::Consumer))
     warpgroups = consumer.getNumWarpgroups(), teams = consumer.getTeams();
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>())
-    available -=
-        staging.getResult().getType().getBuffers() * getStagingBytes(chunk) * warpgroups;
+    available -= staging.getResult().getType().getBuffers() * getStagingBytes(chunk) * warpgroups;
   for (auto ring : role->getRegion(0).getOps<CreateRingOp>())
     if (!ring.getResult().getType().hasDepth())
       rings.push_back({ring, ring.getResult().getType().getSlotBytes(chunk),
@@ -255,6 +255,26 @@ static RankedTensorType shrink(RankedTensorType tile, int64_t excess, mk::SmAttr
   return RankedTensorType::get(shape, tile.getElementType());
 }
 
+/// Where no smaller tiles of the rings alone are enough.
+void Budget::adviseWithout(InFlightDiagnostic &diag) {
+  int64_t parts = getPartsBytes(role), staging = 0;
+  for (auto op : role->getRegion(0).getOps<CreateStagingOp>())
+    staging += op.getResult().getType().getBuffers() * getStagingBytes(chunk) * warpgroups;
+  auto takes = [&](StringRef what, int64_t bytes) {
+    diag << "; " << what << " takes " << bytes << " bytes beside them: ";
+  };
+  if (parts && used() <= available + parts) {
+    takes("what CTAs send each other of an item", parts);
+    diag << "leave parts out, or use smaller tiles";
+    return;
+  }
+  if (staging && used() <= available + staging)
+    takes("what is stored by way of shared memory", staging);
+  else
+    diag << ": ";
+  diag << "use smaller tiles";
+}
+
 LogicalResult Budget::refuse() {
   auto name = isa<mk::RoleOp>(role) ? cast<mk::RoleOp>(role).getSymName() : StringRef("prepare");
   InFlightDiagnostic diag =
@@ -299,6 +319,8 @@ LogicalResult Budget::refuse() {
         diag << before << tile << " instead of " << copy.first;
         before = " and ";
       }
+    if (!fit)
+      adviseWithout(diag);
   }
   for (Ring &ring : rings) {
     diag.attachNote(ring.op.getLoc())

@@ -11,16 +11,25 @@ using namespace mlir::mk_sm;
 static bool usesRing(Operation &op) { return holds<WaitOp>(&op); }
 
 static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
-  return op->emitOpError() << reason
-                           << "; its role has order(alternate = 2), whose teams work on items of "
-                              "their own: leave alternate out";
+  // A change of layout stands nowhere in the file.
+  bool isMade = isa<ConvertLayoutOp>(op);
+  InFlightDiagnostic diag = isMade ? emitError(op->getLoc()) : op->emitOpError();
+  diag << (isMade ? "takes a tile as other threads have it, which " : "") << reason
+       << "; its role has order(alternate = 2), whose teams work on items of their own: "
+          "leave alternate out";
+  return diag;
 }
 
 /// Ops that all threads of a partition come to at the same item.
 static LogicalResult checkOps(PartitionOp partition) {
-  if (getExchangeBytes(partition->getParentOp()))
-    return refuse(partition, "moves elements between threads through shared memory");
-  WalkResult result = partition.walk([](Operation *op) -> WalkResult {
+  WalkResult result = partition->getParentOp()->walk([](Operation *op) -> WalkResult {
+    if (!op->getNumRegions() && getExchangeBytes(op))
+      return refuse(op, "moves elements between threads through shared memory");
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  result = partition.walk([](Operation *op) -> WalkResult {
     if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp, TurnWaitOp,
             TurnPassOp>(op))
       return refuse(op, "is done once for all warpgroups of the consumer");

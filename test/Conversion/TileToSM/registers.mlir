@@ -79,7 +79,7 @@ mk.kernel @twice on @mesh dims(uniform K) (
       // expected-error @+2 {{needs 320 registers in each thread for the tiles that are live here, a thread of 2 warpgroups of sm_90a has 200 for them: use accumulators of at most 128 x 96}}
       // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
       %s = mk.dot %x, %y, %zero transpose_b : tensor<128x256xbf16>, tensor<256x256xbf16>, tensor<128x256xf32>
-      // expected-note @+1 {{'tensor<128x256xbf16>' takes 64}}
+      // expected-note @+1 {{'tensor<128x256xbf16>' takes 64: in the iteration before, for a product that still runs here}}
       %p = arith.truncf %s : tensor<128x256xf32> to tensor<128x256xbf16>
       %z = mk.load %k[%j, %c0] : memref<?x256xbf16> -> tensor<256x256xbf16>
       %on = mk.dot %p, %z, %o0 : tensor<128x256xbf16>, tensor<256x256xbf16>, tensor<128x256xf32>
@@ -108,6 +108,55 @@ mk.kernel @behind on @mesh (
     // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
     %t = math.exp %s : tensor<128x256xf32>
     %a = mk.reduce add %t axis 1 : tensor<128x256xf32> -> tensor<128xf32>
+    %u = arith.mulf %s, %t : tensor<128x256xf32>
+    %b = mk.reduce add %u axis 1 : tensor<128x256xf32> -> tensor<128xf32>
+    mk.store %a, %o[%c0] : tensor<128xf32>, memref<128xf32>
+    mk.store %b, %p[%c0] : tensor<128xf32>, memref<128xf32>
+  }
+}
+
+// -----
+
+// Products of 8 bits are added to a sum of their own, which is not where it begins.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @apart on @mesh dims(uniform K) (
+    in %q : memref<128x?xf8E4M3FN> [128, K], in %k : memref<256x?xf8E4M3FN> [256, K],
+    out %o : memref<128x256xf32> [128, 256]) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  mk.role @r ctas(1) {
+    %n = scf.for %i = %c0 to %K step %c128 iter_args(%a = %zero) -> (tensor<128x256xf32>) {
+      %x = mk.load %q[%c0, %i] : memref<128x?xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
+      %y = mk.load %k[%c0, %i] : memref<256x?xf8E4M3FN> -> tensor<256x128xf8E4M3FN>
+      // expected-error @+3 {{needs 256 registers in each thread for the tiles that are live here}}
+      // expected-note @+2 {{'tensor<128x256xf32>' takes 128: the sum that the product is added to}}
+      // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
+      %s = mk.dot %x, %y, %a transpose_b : tensor<128x128xf8E4M3FN>, tensor<256x128xf8E4M3FN>, tensor<128x256xf32>
+      scf.yield %s : tensor<128x256xf32>
+    }
+    mk.store %n, %o[%c0, %c0] : tensor<128x256xf32>, memref<128x256xf32>
+  }
+}
+
+// -----
+
+// What stands nowhere in the file is shown where it is used.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @nowhere on @mesh (
+    in %q : memref<128x64xbf16> [128, 64], in %k : memref<256x64xbf16> [256, 64],
+    out %o : memref<128xf32> [128], out %p : memref<128xf32> [128]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  mk.role @r ctas(1) {
+    %x = mk.load %q[%c0, %c0] : memref<128x64xbf16> -> tensor<128x64xbf16>
+    %y = mk.load %k[%c0, %c0] : memref<256x64xbf16> -> tensor<256x64xbf16>
+    %s = mk.dot %x, %y, %zero transpose_b : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32> loc(unknown)
+    // expected-error @+2 {{needs 256 registers in each thread for the tiles that are live here}}
+    // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
+    %t = math.exp %s : tensor<128x256xf32>
+    %a = mk.reduce add %t axis 1 : tensor<128x256xf32> -> tensor<128xf32>
+    // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
     %u = arith.mulf %s, %t : tensor<128x256xf32>
     %b = mk.reduce add %u axis 1 : tensor<128x256xf32> -> tensor<128xf32>
     mk.store %a, %o[%c0] : tensor<128xf32>, memref<128xf32>

@@ -110,3 +110,48 @@ mk.kernel @before on @mesh dims(uniform N) () {
     mk_sm.partition consumer warps(8) registers(232) {}
   }
 }
+
+// -----
+
+// Smaller tiles of the ring alone are not enough, but there is room where items are not divided.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+mk.kernel @parts on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{has 33792 for them; what CTAs send each other of an item takes 196608 bytes beside them: leave parts out, or use smaller tiles}}
+  mk.role @parts ctas(4) {
+    // expected-note @+1 {{2 of 57344}}
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<256x64xf16>, tensor<192x64xf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<256x64xf16>, tensor<192x64xf16>> -> !mk_sm.slot<tensor<256x64xf16>, tensor<192x64xf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      %t = arith.constant dense<0.0> : tensor<256x192xf32, #acc>
+      %p:2 = mk_sm.swap_parts %t : tensor<256x192xf32, #acc> -> tensor<256x96xf32, #acc>, tensor<256x96xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+// None of the tiles can be halved.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @many on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{has 99328 for them; what is stored by way of shared memory takes 131072 bytes beside them: use smaller tiles}}
+  mk.role @many ctas(1) {
+    // expected-note @+1 {{2 of 61440}}
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>>
+    %out = mk_sm.create_staging : !mk_sm.staging<8>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>> -> !mk_sm.slot<tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>, tensor<120x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {}
+  }
+}

@@ -262,7 +262,7 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   %z = arith.constant dense<1.0> : tensor<4xf32>
-  // expected-error @+1 {{combines parts by add, but initial value 0 would be counted once for each part: start from 0 and apply it after the loop}}
+  // expected-error @+1 {{combines parts by add, but its initial value would be counted once for each part: start from 0 and apply it after the loop}}
   %r = mk.fold (%k) in (%n) iter(%c = %z) combine(add) : tensor<4xf32> {
     mk.yield %c : tensor<4xf32>
   }
@@ -273,7 +273,7 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines parts by mul, but initial value 0 would be counted once for each part: start from 1 and apply it after the loop}}
+  // expected-error @+1 {{combines parts by mul, but its initial value would be counted once for each part: start from 1 and apply it after the loop}}
   %r = mk.fold (%k) in (%n) iter(%c = %z) combine(mul) : tensor<4xf32> {
     mk.yield %c : tensor<4xf32>
   }
@@ -283,30 +283,8 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 // -----
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines parts by max, but initial value 0 would be counted once for each part: start from -inf (the least integer) and apply it after the loop}}
-  %r = mk.fold (%k) in (%n) iter(%c = %z) combine(max) : tensor<4xf32> {
-    mk.yield %c : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines parts by min, but initial value 0 would be counted once for each part: start from +inf (the greatest integer) and apply it after the loop}}
-  %r = mk.fold (%k) in (%n) iter(%c = %z) combine(min) : tensor<4xf32> {
-    mk.yield %c : tensor<4xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   %z = arith.constant dense<1> : tensor<4xi32>
-  // expected-error @+1 {{combines parts by add, but initial value 0 would be counted once for each part: start from 0 and apply it after the loop}}
+  // expected-error @+1 {{combines parts by add, but its initial value would be counted once for each part: start from 0 and apply it after the loop}}
   %r = mk.fold (%k) in (%n) iter(%c = %z) combine(add) : tensor<4xi32> {
     mk.yield %c : tensor<4xi32>
   }
@@ -317,7 +295,7 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   %z = arith.constant dense<0> : tensor<4xi32>
-  // expected-error @+1 {{combines parts by mul, but initial value 0 would be counted once for each part: start from 1 and apply it after the loop}}
+  // expected-error @+1 {{combines parts by mul, but its initial value would be counted once for each part: start from 1 and apply it after the loop}}
   %r = mk.fold (%k) in (%n) iter(%c = %z) combine(mul) : tensor<4xi32> {
     mk.yield %c : tensor<4xi32>
   }
@@ -327,32 +305,22 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 // -----
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  %z = arith.constant dense<0> : tensor<4xi32>
-  // expected-error @+1 {{combines parts by max, but initial value 0 would be counted once for each part: start from -inf (the least integer) and apply it after the loop}}
-  %r = mk.fold (%k) in (%n) iter(%c = %z) combine(max) : tensor<4xi32> {
-    mk.yield %c : tensor<4xi32>
-  }
-  return
-}
-
-// -----
-
-func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  %z = arith.constant dense<0> : tensor<4xi32>
-  // expected-error @+1 {{combines parts by min, but initial value 0 would be counted once for each part: start from +inf (the greatest integer) and apply it after the loop}}
-  %r = mk.fold (%k) in (%n) iter(%c = %z) combine(min) : tensor<4xi32> {
-    mk.yield %c : tensor<4xi32>
-  }
-  return
-}
-
-// -----
-
-func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   %z = arith.constant dense<[0.0, 1.0, 0.0, 0.0]> : tensor<4xf32>
-  // expected-error @+1 {{combines parts by add, but initial value 0 would be counted once for each part: start from 0 and apply it after the loop}}
+  // expected-error @+1 {{combines parts by add, but its initial value would be counted once for each part: start from 0 and apply it after the loop}}
   %r = mk.fold (%k) in (%n) iter(%c = %z) combine(add) : tensor<4xf32> {
     mk.yield %c : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %o = arith.constant dense<1.0> : tensor<4xf32>
+  // expected-error @+1 {{combines parts by add, but its initial value number 1 would be counted once for each part: start from 0 and apply it after the loop}}
+  %r:2 = mk.fold (%k) in (%n) iter(%c = %z, %d = %o) combine(add) : tensor<4xf32>, tensor<4xf32> {
+    mk.yield %c, %d : tensor<4xf32>, tensor<4xf32>
   }
   return
 }

@@ -109,11 +109,28 @@ mk.mesh @mesh (gpu = 1 via link)
 
 mk.kernel @exchange on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(rest) {
-    // expected-error @+1 {{moves elements between threads through shared memory; its role has order(alternate = 2), whose teams work on items of their own: leave alternate out}}
     mk_sm.partition consumer warps(8) registers(240) teams(2) {
       mk_sm.items (%t) round(%turn) of %M {
         %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+        // expected-error @+1 {{takes a tile as other threads have it, which moves elements between threads through shared memory; its role has order(alternate = 2), whose teams work on items of their own: leave alternate out}}
         %y = mk_sm.convert_layout %x : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+
+mk.kernel @columns on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    mk_sm.partition consumer warps(8) registers(240) teams(2) {
+      mk_sm.items (%t) round(%turn) of %M {
+        %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+        // expected-error @+1 {{'mk.reduce' op moves elements between threads through shared memory; its role has order(alternate = 2)}}
+        %y = mk.reduce add %x axis 0 : tensor<64x64xf32, #acc> -> tensor<64xf32, #mk_sm.slice<axis = 0, of = #acc>>
       }
     }
   }
