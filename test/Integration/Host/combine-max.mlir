@@ -9,6 +9,7 @@
 // RUN: %{run} --grid 16 --bind M=16,N=0 | FileCheck %s
 // RUN: %ptx_run --replays 2 %{run} --target sm_90a --tuning none --grid 5 --bind M=130,N=1000
 // REDEFINE: %{kernel} = low
+// RUN: %ptx_run --replays 2 %{run} --target sm_90a --tuning none --grid 5 --bind M=130,N=1000
 // RUN: %{run} --grid 5 --bind M=130,N=1000 --launches 3 --seed 4 | FileCheck %s
 // RUN: %{run} --grid 16 --bind M=16,N=0 | FileCheck %s
 // CHECK: check: PASS y
