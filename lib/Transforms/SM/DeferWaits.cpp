@@ -186,13 +186,16 @@ void transform(scf::ForOp loop, Accumulation &found) {
                                          loop.getLowerBound());
   MmaFenceOp::create(b, loc, ValueRange());
   b.setInsertionPointAfter(last);
-  MmaWaitOp::create(b, loc, found.numDots, ValueRange());
-  releaseIf(b, loc, notFirst, slots);
   for (Operation *op : found.work)
     if (op->isBeforeInBlock(last) && (isa<ReadOp>(op) || isMemoryEffectFree(op))) {
       op->remove();
       b.insert(op);
     }
+  // Threads that wait for the dots before do not work meanwhile.
+  if (!found.work.empty())
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+  MmaWaitOp::create(b, loc, found.numDots, ValueRange());
+  releaseIf(b, loc, notFirst, slots);
 
   // Behind the loop everything is complete; without an iteration the carried
   // values are what they were before.

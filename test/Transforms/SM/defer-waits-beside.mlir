@@ -23,13 +23,14 @@ mk.kernel @beside on @mesh dims(uniform M) () {
       // CHECK-NEXT: %[[LATER:.*]] = arith.cmpi ne
       // CHECK-NEXT: mk_sm.mma_fence none
       // CHECK-NEXT: %[[D:.*]] = mk_sm.mma %[[K]], %[[K]], %[[O]] accumulate(%[[LATER]])
-      // CHECK-NEXT: mk_sm.mma_wait 1
-      // CHECK-NEXT: scf.if %[[LATER]]
-      // CHECK-NEXT: mk_sm.release %{{.*}} read
-      // CHECK: %[[X:.*]] = mk_sm.read %[[K]]
+      // CHECK-NEXT: %[[X:.*]] = mk_sm.read %[[K]]
       // CHECK-NEXT: %[[W:.*]] = arith.extf %[[X]]
       // CHECK-NEXT: %[[S:.*]] = arith.mulf %[[W]], %[[W]]
       // CHECK-NEXT: %[[N:.*]] = arith.addf %[[Q]], %[[S]]
+      // CHECK-NEXT: mk_sm.mma_wait 1
+      // CHECK-NEXT: scf.if %[[LATER]]
+      // CHECK-NEXT: mk_sm.release %{{.*}} read
+      // CHECK-NEXT: }
       // CHECK-NEXT: scf.yield %[[D]], %[[N]]
       // CHECK: mk_sm.mma_wait 0, %[[L]]#0
       // CHECK-NEXT: mk_sm.release %{{.*}} read
