@@ -69,23 +69,29 @@ static bool areTogether(ArrayRef<LoadOp> loads, ArrayRef<LoadOp> staged) {
   return llvm::all_equal(llvm::map_range(loads, [&](LoadOp load) { return section.lookup(load); }));
 }
 
-/// Moves loads of a block up behind the first of them, unless others see what stands in between.
-static void gather(ArrayRef<LoadOp> loads) {
-  Operation *last = loads.front();
-  for (LoadOp load : loads.drop_front()) {
-    Operation *to = last->getNextNode();
-    bool mayMove = forEachLate(load, to, [](Operation *) {});
+/// Whether loads of a block may be moved up behind the first of them: others see nothing of what
+/// stands in between.
+static bool mayGather(ArrayRef<LoadOp> loads) {
+  Operation *to = loads.front()->getNextNode();
+  return llvm::all_of(loads.drop_front(), [&](LoadOp load) {
     for (Operation *op = to; op != load; op = op->getNextNode())
-      mayMove &= !hasOtherEffects(op);
-    if (!mayMove)
-      return;
+      if (hasOtherEffects(op))
+        return false;
+    return forEachLate(load, to, [](Operation *) {});
+  });
+}
+
+static void gather(ArrayRef<LoadOp> loads) {
+  Operation *to = loads.front()->getNextNode();
+  for (LoadOp load : loads.drop_front()) {
     forEachLate(load, to, [&](Operation *op) {
       if (!op->isBeforeInBlock(to))
         op->moveBefore(to);
     });
-    if (load != to)
+    if (load == to)
+      to = load->getNextNode();
+    else
       load->moveBefore(to);
-    last = load;
   }
 }
 
@@ -133,6 +139,10 @@ bool Joiner::mayBeRead(LoadOp load) const {
   auto accumulators = MmaAttr::get(load.getContext(), plan.warpgroups);
   bool leaves = llvm::any_of(
       load->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  // In front of several dots what is read takes registers beside their sums.
+  auto dots = load->getBlock()->getOps<DotOp>();
+  if (!dots.empty() && !llvm::hasSingleElement(dots) && (*dots.begin())->isBeforeInBlock(load))
+    return false;
   return load.getStaged() && isa<scf::ForOp>(load->getParentOp()) && !leaves &&
          probe.getLayout(load) == accumulators && mayBeFetched(load, plan.op);
 }
@@ -159,28 +169,27 @@ bool Joiner::add(Site &site, LoadOp load) {
   // Guarded like the others, or not at all.
   if (readsResults(load) && llvm::none_of(site.loads, [](LoadOp l) { return readsResults(l); }))
     return false;
+  auto isBefore = [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); };
   SmallVector<LoadOp> together(site.loads);
   llvm::append_range(together, site.rereads);
   together.push_back(load);
-  llvm::sort(together, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
-  if (!areTogether(together, staged)) {
-    gather(together);
-    if (!areTogether(together, staged))
-      return false;
-  }
-  auto isBefore = [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); };
-  llvm::sort(site.loads, isBefore);
-  if (llvm::any_of(site.loads, [&](LoadOp other) { return isSame(other, load); })) {
+  llvm::sort(together, isBefore);
+  bool moves = !areTogether(together, staged);
+  if (moves && !mayGather(together))
+    return false;
+  bool isReread = llvm::any_of(site.loads, [&](LoadOp other) { return isSame(other, load); });
+  if (isReread)
     site.rereads.push_back(load);
-    return true;
+  else
+    site.loads.push_back(load);
+  if (!isReread && cast<RankedTensorType>(load.getType()).getRank() > 1 && !haveRoom()) {
+    site.loads.pop_back();
+    return false;
   }
-  Site before = site;
-  site.loads.push_back(load);
+  if (moves)
+    gather(together);
   llvm::sort(site.loads, isBefore);
-  if (cast<RankedTensorType>(load.getType()).getRank() == 1 || haveRoom())
-    return true;
-  site = before;
-  return false;
+  return true;
 }
 
 void Joiner::join(LoadOp load) {

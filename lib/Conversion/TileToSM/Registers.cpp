@@ -51,6 +51,19 @@ static bool isHeldOver(Value tile, Operation *op) {
   });
 }
 
+/// Whether the tile is read out of a slot behind the only dot of its block, wherever the slot is
+/// waited for (mk-sm-advance-loads).
+static bool isReadBehind(const RolePlan &plan, Value tile, mk::DotOp dot) {
+  const StagedTile *place = plan.getStaged(tile);
+  Block *block = dot->getBlock();
+  return place && place->isRead && tile.getParentBlock() == block &&
+         llvm::hasSingleElement(block->getOps<mk::DotOp>()) &&
+         llvm::none_of(tile.getUsers(), [&](Operation *user) {
+           Operation *in = block->findAncestorOpInBlock(*user);
+           return in == dot || in->isBeforeInBlock(dot);
+         });
+}
+
 /// Registers that one instruction of a product takes at least, and those with which threads
 /// begin, before they are given more: no product is assembled that needs more.
 static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::DotOp dot,
@@ -139,7 +152,7 @@ void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {
   if (isSummedApart(dot))
     held.insert(dot.getAcc());
   for (Value tile : tiles)
-    if (isHeldOver(tile, dot))
+    if (isHeldOver(tile, dot) && !isReadBehind(plan, tile, dot))
       held.insert(tile);
   points.push_back({dot, dot.getResult(), held.takeVector(), budget});
 }

@@ -50,16 +50,6 @@ static std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
-/// Whether rings of the scope have room for slots that hide copies, and one more: the loop keeps
-/// one while it waits for the next.
-static bool hasRoom(scf::ForOp loop) {
-  mk::SmAttr sm = mk::getSm(loop);
-  int64_t bytes = 0;
-  for (auto ring : loop->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>())
-    bytes += ring.getResult().getType().getSlotBytes(sm.getChunk());
-  return (sm.getThresholds().getBusySlots() + 1) * bytes <= sm.getShared();
-}
-
 /// The ops of the body by which the dot's left operand is computed, out of tiles of slots and
 /// scalars; whether an iteration can do that for the next one.
 static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
@@ -148,7 +138,7 @@ static std::optional<Slots> analyse(scf::ForOp loop) {
                         "last slot of an item");
   if (getConstantIntValue(loop.getStep()) != 1)
     return giveUp(loop, "waits for slots in a loop whose step is not 1: count iterations");
-  if (!hasRoom(loop))
+  if (!hasRoomToKeep(loop))
     return giveUp(loop,
                   "would keep a slot while it waits for the next one, and rings have too few: "
                   "use smaller tiles");
@@ -203,7 +193,11 @@ static void transform(scf::ForOp loop, Slots &slots) {
   map.map(loop.getRegionIterArgs(), loop.getResults());
   llvm::SmallPtrSet<Operation *, 8> moved(llvm::from_range, slots.tiles);
   moved.insert(slots.waits.begin(), slots.waits.end());
-  moved.insert(slots.work.begin(), slots.work.end());
+  // Scalars are computed in both places: the iteration may take them besides.
+  SmallVector<Operation *> ofTiles = llvm::filter_to_vector(slots.work, [](Operation *op) {
+    return isa<TileOp>(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  });
+  moved.insert(ofTiles.begin(), ofTiles.end());
   unsigned before = loop.getNumResults();
   for (Operation &op : loop.getBody()->without_terminator())
     if (!moved.contains(&op))
@@ -232,7 +226,7 @@ static void transform(scf::ForOp loop, Slots &slots) {
         inside, [&](OpOperand &use) { return fresh->isProperAncestor(use.getOwner()); });
     value.replaceAllUsesWith(outside);
   }
-  for (Operation *op : llvm::reverse(slots.work))
+  for (Operation *op : llvm::reverse(ofTiles))
     op->erase();
   for (TileOp tile : slots.tiles)
     tile->erase();

@@ -52,7 +52,7 @@ Deferral::Deferral(mk::KernelOp kernel) : kernel(kernel), onlyStores(isByElement
 static bool mayWaitFor(Operation *user, Operation *load) {
   bool inSlots = isTileRead(load);
   for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode()) {
-    if (!op || isa<ReleaseOp>(op))
+    if (!op || mk::holds<ReleaseOp>(op))
       return false;
     if (!inSlots && !isMemoryEffectFree(op) && !isa<mk::LoadOp>(op))
       return false;

@@ -123,6 +123,9 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
   }
   if (found.chains.empty())
     return std::nullopt;
+  if (!found.work.empty() && !hasRoomToKeep(loop))
+    return giveUp(loop, "would keep a slot while work on tiles runs beside its dot, and rings have "
+                        "too few: use smaller tiles");
   if (int64_t most = mk::getSm(loop).getMatrixUnit().getPending(); found.numDots > most)
     return giveUp(loop, ("has more dots than the " + Twine(most) +
                          " that can be waited for apart: use larger tiles")

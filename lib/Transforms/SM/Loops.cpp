@@ -74,6 +74,14 @@ bool mk_sm::isRemainder(scf::ForOp loop) {
                       [](Value init) { return init.getDefiningOp<scf::ForOp>() != nullptr; });
 }
 
+bool mk_sm::hasRoomToKeep(scf::ForOp loop) {
+  mk::SmAttr sm = mk::getSm(loop);
+  int64_t bytes = 0;
+  for (auto ring : loop->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>())
+    bytes += ring.getResult().getType().getSlotBytes(sm.getChunk());
+  return (sm.getThresholds().getBusySlots() + 1) * bytes <= sm.getShared();
+}
+
 Value mk_sm::hasIterations(OpBuilder &b, scf::ForOp loop) {
   return arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(),
                                loop.getUpperBound());

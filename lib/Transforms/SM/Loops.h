@@ -29,6 +29,10 @@ bool onlyReads(Operation *op);
 /// Whether the loop has the few iterations that another loop, in front of it or behind, leaves.
 bool isRemainder(scf::ForOp loop);
 
+/// Whether rings of the scope have room for slots that hide copies, and one more: the loop keeps
+/// one while it waits for the next.
+bool hasRoomToKeep(scf::ForOp loop);
+
 /// i1: whether the loop has an iteration.
 Value hasIterations(OpBuilder &b, scf::ForOp loop);
 /// Where the loop has an iteration, what `b` then puts in its place; else what it starts from.

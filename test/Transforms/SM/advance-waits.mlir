@@ -380,3 +380,55 @@ mk.kernel @needed on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> 
     }
   }
 }
+
+// -----
+
+// A number that the iteration takes besides is computed in both places.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!fragment = tensor<64x64xbf16, #acc>
+!sum = tensor<64x64xf32, #acc>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<4, !tile, !tile>
+!slot = !mk_sm.slot<!tile, !tile>
+// CHECK-LABEL: mk.kernel @shared
+// CHECK: scf.for %[[J:.*]] = %c0 to
+// CHECK: %[[N:.*]] = arith.index_cast %[[J]]
+// CHECK: arith.sitofp %[[N]]
+// CHECK: mk_sm.mma
+// CHECK: arith.sitofp
+// CHECK: mk_sm.mma_wait
+mk.kernel @shared on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !sum
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!sum) {
+        %n = arith.index_cast %j : index to i32
+        %v = arith.sitofp %n : i32 to f32
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %x = mk_sm.tile %s[0] : !slot -> !staged
+        %y = mk_sm.tile %s[1] : !slot -> !staged
+        %f = mk_sm.read %x : !staged -> !fragment
+        %b = arith.truncf %v : f32 to bf16
+        %t = tensor.splat %b : !fragment
+        %p = arith.mulf %f, %t : !fragment
+        %z = arith.constant dense<0.0> : !sum
+        %g = mk_sm.mma_fence %p : !fragment
+        // expected-remark @+1 {{mk-sm-advance-waits: passed: has a left operand that is computed while the dot before runs}}
+        %d = mk_sm.mma %g, %y, %z transpose_b : !fragment, !staged, !sum
+        %w = mk_sm.mma_wait 0, %d : !sum
+        mk_sm.release %ks read : !ring
+        %u = tensor.splat %v : !sum
+        %m = arith.mulf %w, %u : !sum
+        %q = arith.addf %o, %m : !sum
+        scf.yield %q : !sum
+      }
+      mk.store %r, %c[%c0, %c0] : !sum, memref<?x?xf32>
+    }
+  }
+}

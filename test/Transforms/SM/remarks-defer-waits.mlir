@@ -380,3 +380,33 @@ mk.kernel @many on @mesh dims(uniform M) () {
     }
   }
 }
+
+// -----
+
+// Of slots of 64 KiB there are three.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!large = tensor<64x512xbf16>
+!ring = !mk_sm.ring<2, !large>
+!slot = !mk_sm.slot<!large>
+mk.kernel @large on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-remark @+1 {{mk-sm-defer-waits: missed: would keep a slot while work on tiles runs beside its dot, and rings have too few: use smaller tiles}}
+      %r:2 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero, %q = %zero) -> (tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!large>
+        %f = mk_sm.mma_fence %o : tensor<64x64xf32, #acc>
+        %n0 = mk_sm.mma %K, %K, %f transpose_b : !mk_sm.staged<!large>, !mk_sm.staged<!large>, tensor<64x64xf32, #acc>
+        %n = mk_sm.mma_wait 0, %n0 : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %q1 = arith.addf %q, %q : tensor<64x64xf32, #acc>
+        scf.yield %n, %q1 : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
+      }
+    }
+  }
+}
