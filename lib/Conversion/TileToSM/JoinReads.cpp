@@ -136,15 +136,16 @@ private:
 /// Whether threads can read the tile, of two dimensions, out of a slot of a loop: behind products
 /// one takes slots of its own.
 bool Joiner::mayBeRead(LoadOp load) const {
-  auto accumulators = MmaAttr::get(load.getContext(), plan.warpgroups);
+  if (!load.getStaged() || !isa<scf::ForOp>(load->getParentOp()))
+    return false;
   bool leaves = llvm::any_of(
       load->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
   // In front of several dots what is read takes registers beside their sums.
   auto dots = load->getBlock()->getOps<DotOp>();
   if (!dots.empty() && !llvm::hasSingleElement(dots) && (*dots.begin())->isBeforeInBlock(load))
     return false;
-  return load.getStaged() && isa<scf::ForOp>(load->getParentOp()) && !leaves &&
-         probe.getLayout(load) == accumulators && mayBeFetched(load, plan.op);
+  auto accumulators = MmaAttr::get(load.getContext(), plan.warpgroups);
+  return !leaves && probe.getLayout(load) == accumulators && mayBeFetched(load, plan.op);
 }
 
 /// Whether rings of this role have room for slots of these sites.

@@ -50,6 +50,10 @@ static std::nullopt_t giveUp(Operation *op, StringRef why) {
   return std::nullopt;
 }
 
+static bool givesTile(Operation *op) {
+  return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
 /// The ops of the body by which the dot's left operand is computed, out of tiles of slots and
 /// scalars; whether an iteration can do that for the next one.
 static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
@@ -80,15 +84,15 @@ static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
     llvm::append_range(worklist, op->getOperands());
   }
   // Nothing else in the loop takes what is made of tiles.
+  auto isTaken = [&](Operation *user) {
+    return !work.contains(user) && user != dot && !isa<MmaFenceOp>(user);
+  };
   for (Operation *op : work)
-    for (Operation *user : op->getUsers())
-      if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
-          !work.contains(user) && !(user == dot || isa<MmaFenceOp>(user)))
-        return false;
-  for (scf::YieldOp yield : body->getOps<scf::YieldOp>())
-    for (Value value : yield.getOperands())
-      if (work.contains(value.getDefiningOp()))
-        return false;
+    if (givesTile(op) && llvm::any_of(op->getUsers(), isTaken))
+      return false;
+  if (llvm::any_of(loop.getYieldedValues(),
+                   [&](Value value) { return work.contains(value.getDefiningOp()); }))
+    return false;
   slots.work = work.takeVector();
   llvm::sort(slots.work, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   slots.operand = operand;
@@ -195,7 +199,7 @@ static void transform(scf::ForOp loop, Slots &slots) {
   moved.insert(slots.waits.begin(), slots.waits.end());
   // Scalars are computed in both places: the iteration may take them besides.
   SmallVector<Operation *> ofTiles = llvm::filter_to_vector(slots.work, [](Operation *op) {
-    return isa<TileOp>(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    return isa<TileOp>(op) || givesTile(op);
   });
   moved.insert(ofTiles.begin(), ofTiles.end());
   unsigned before = loop.getNumResults();

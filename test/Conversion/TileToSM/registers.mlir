@@ -163,3 +163,33 @@ mk.kernel @nowhere on @mesh (
     mk.store %b, %p[%c0] : tensor<128xf32>, memref<128xf32>
   }
 }
+
+// -----
+
+// What comes in the slot of a dot, and is taken behind it, is read behind it: it takes no registers beside the sums.
+// CHECK-LABEL: mk.kernel @read_behind
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x32xbf16>, tensor<128x32xbf16>, tensor<64x128xf32>>
+// CHECK: mk_sm.partition consumer
+// CHECK: mk_sm.read
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @read_behind on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %other = arith.constant dense<1.0> : tensor<64x96xf32>
+  mk.role @r ctas(1) {
+    %g:2 = scf.for %k = %c0 to %K step %c32 iter_args(%g0 = %zero, %e0 = %other) -> (tensor<64x128xf32>, tensor<64x96xf32>) {
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x32xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<128x32xbf16>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x32xbf16>, tensor<128x32xbf16>, tensor<64x128xf32>
+      %n = mk.load %s[%c0, %k] staged : memref<?x?xf32> -> tensor<64x128xf32>
+      %h = arith.addf %p, %n : tensor<64x128xf32>
+      %t = arith.addf %g0, %h : tensor<64x128xf32>
+      %e = arith.addf %e0, %e0 : tensor<64x96xf32>
+      scf.yield %t, %e : tensor<64x128xf32>, tensor<64x96xf32>
+    }
+    mk.store %g#0, %c[%c0, %c0] : tensor<64x128xf32>, memref<?x?xf32>
+    mk.store %g#1, %c[%c32, %c0] : tensor<64x96xf32>, memref<?x?xf32>
+  }
+}

@@ -176,6 +176,41 @@ mk.kernel @worked on @mesh dims(uniform K) (
 
 // -----
 
+// Behind the first of several dots a tile stays where it is loaded: in front of them it would take registers beside their sums. It
+// takes a slot when these have given theirs back.
+// CHECK-LABEL: mk.role @behind
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>>
+// CHECK: mk_sm.partition consumer
+// CHECK: mk_sm.mma %
+// CHECK: mk_sm.mma %
+// CHECK: mk_sm.release
+// CHECK: mk_sm.wait
+// CHECK: mk_sm.read
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @behind on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @behind ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %q = mk.dot %b, %a, %p transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      // expected-remark @+1 {{mk-sm-split-roles: passed: comes through ring 0, in 1 slots}}
+      %n = mk.load %s[%c0, %k] staged : memref<?x?xf32> -> tensor<64x64xf32>
+      %m = arith.mulf %q, %n : tensor<64x64xf32>
+      %h = arith.addf %g0, %m : tensor<64x64xf32>
+      scf.yield %h : tensor<64x64xf32>
+    }
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
 // Two dots have slots of their own: the numbers come in one of them.
 // CHECK-LABEL: mk.role @two
 // CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>>
