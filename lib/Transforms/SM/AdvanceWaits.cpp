@@ -198,9 +198,8 @@ static void transform(scf::ForOp loop, Slots &slots) {
   llvm::SmallPtrSet<Operation *, 8> moved(llvm::from_range, slots.tiles);
   moved.insert(slots.waits.begin(), slots.waits.end());
   // Scalars are computed in both places: the iteration may take them besides.
-  SmallVector<Operation *> ofTiles = llvm::filter_to_vector(slots.work, [](Operation *op) {
-    return isa<TileOp>(op) || givesTile(op);
-  });
+  SmallVector<Operation *> ofTiles = llvm::filter_to_vector(
+      slots.work, [](Operation *op) { return isa<TileOp>(op) || givesTile(op); });
   moved.insert(ofTiles.begin(), ofTiles.end());
   unsigned before = loop.getNumResults();
   for (Operation &op : loop.getBody()->without_terminator())
