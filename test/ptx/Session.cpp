@@ -278,18 +278,24 @@ bool Session::serveProxies(bool wait) {
 
 //===--- Launches ---------------------------------------------------------===//
 
-/// Whether those that have launched need not wait for the others any more: they may be lost, late, or
-/// not take part.
-bool Session::goesAlone(bool any) {
-  constexpr std::chrono::seconds kPatience(2); // for hosts that share a processor
+/// Whether those that have launched need not wait for the others any more: they may be lost, late,
+/// or not take part. Without deadlines that is an error of who chose the number of GPUs.
+bool Session::goesAlone(bool any, int alive) {
+  using std::chrono::seconds;
   auto now = std::chrono::steady_clock::now();
-  if (!any || !deadline_) {
+  if (!any || (!deadline_ && hadAll_)) {
     aloneSince_ = {};
     return false;
   }
   if (aloneSince_ == std::chrono::steady_clock::time_point())
     aloneSince_ = now;
-  return now - aloneSince_ > kPatience;
+  // Hosts may share a processor.
+  if (now - aloneSince_ <= (deadline_ ? seconds(2) : seconds(20)))
+    return false;
+  if (!deadline_ && error_.empty())
+    error_ = "the command uses " + std::to_string(alive) + " of " + std::to_string(gpus_) +
+             " GPUs; give the same --gpus to both";
+  return true;
 }
 
 void Session::launchAll() {
@@ -310,7 +316,7 @@ void Session::launchAll() {
     // Nobody waits for those that have gone.
     bool all = int(ready.size()) == gpus_ ||
                (deadline_ && hadAll_ && !ready.empty() && ready.size() == alive.size());
-    if (!all && !goesAlone(!ready.empty()))
+    if (!all && !goesAlone(!ready.empty(), int(alive.size())))
       break;
     aloneSince_ = {};
     // What is copied in front of a kernel comes first: other ranks may have nothing to copy.

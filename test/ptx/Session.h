@@ -86,7 +86,7 @@ private:
   bool serveProxies(bool wait);
   Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
-  bool goesAlone(bool any);
+  bool goesAlone(bool any, int alive);
   Memory *memoryOf(int file, int device);
   uint8_t *find(const Client &client, uint64_t address);
   void keepMemory();

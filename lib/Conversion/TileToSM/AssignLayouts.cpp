@@ -25,6 +25,11 @@ public:
     for (Value tile : accumulators)
       assign(tile, mma);
     spread();
+    for (Value tile : tiles)
+      if (isOperandToo(tile) && !plan.layouts.contains(tile) && fits(tile, mma)) {
+        assign(tile, mma);
+        spread();
+      }
     // Tiles of most dimensions first: what they are reduced to follows.
     for (int64_t rank = 8; rank >= 0; --rank)
       for (Value tile : tiles)
@@ -64,6 +69,16 @@ private:
   }
 
   void connect(Operation *op);
+
+  /// Whether the tile is loaded as one of a dot is, in the same iteration: then threads can read it
+  /// out of that one's slot, in the layout of accumulators.
+  bool isOperandToo(Value tile) {
+    auto load = tile.getDefiningOp<LoadOp>();
+    return load && load.getStaged() && llvm::any_of(plan.staged, [&](const auto &entry) {
+             return entry.first->getBlock() == load->getBlock() &&
+                    isSame(cast<LoadOp>(entry.first), load);
+           });
+  }
 
   /// Whether the tile can have the layout: what a slice of accumulators is repeated to may
   /// have other extents, as a column of row statistics has.

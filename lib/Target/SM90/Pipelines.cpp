@@ -98,6 +98,7 @@ static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandReductionsPass());
   pm.addPass(mk_thread::createExpandElementsPass());
   pm.addPass(mk_thread::createExpandAccessesPass());
+  pm.addPass(mk_thread::createPairConversionsPass());
   pm.addPass(mk_thread::createExpandMathPass());
   pm.addPass(mk_thread::createExpandSenderPass());
   pm.addPass(mk_thread::createExpandRunsPass());

@@ -239,3 +239,39 @@ func.func @puts_reference(%a: tensor<4x1024xf64>, %b: tensor<4x1024xf64>) -> ten
   %y = arith.addf %a, %b : tensor<4x1024xf64>
   return %y : tensor<4x1024xf64>
 }
+
+// Bytes as floats, which hold them without an error, and back.
+mk.kernel @numbers on @mesh (in %b : memref<16x64xi8> [16, 64], out %s : memref<16x64xi32> [16, 64],
+    out %u : memref<16x64xi32> [16, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %b[%c0, %c0] : memref<16x64xi8> -> tensor<16x64xi8>
+    %1 = arith.sitofp %x : tensor<16x64xi8> to tensor<16x64xbf16>
+    %2 = arith.sitofp %x : tensor<16x64xi8> to tensor<16x64xf16>
+    %wide = arith.extsi %x : tensor<16x64xi8> to tensor<16x64xi32>
+    %3 = arith.sitofp %wide : tensor<16x64xi32> to tensor<16x64xf32>
+    %4 = arith.fptosi %1 : tensor<16x64xbf16> to tensor<16x64xi32>
+    %5 = arith.fptosi %2 : tensor<16x64xf16> to tensor<16x64xi32>
+    %6 = arith.fptosi %3 : tensor<16x64xf32> to tensor<16x64xi32>
+    %7 = arith.addi %4, %5 : tensor<16x64xi32>
+    %8 = arith.addi %7, %6 : tensor<16x64xi32>
+    mk.store %8, %s[%c0, %c0] : tensor<16x64xi32>, memref<16x64xi32>
+    %9 = arith.uitofp %x : tensor<16x64xi8> to tensor<16x64xbf16>
+    %10 = arith.uitofp %x : tensor<16x64xi8> to tensor<16x64xf16>
+    %11 = arith.uitofp %x : tensor<16x64xi8> to tensor<16x64xf32>
+    %12 = arith.fptosi %9 : tensor<16x64xbf16> to tensor<16x64xi32>
+    %13 = arith.fptosi %10 : tensor<16x64xf16> to tensor<16x64xi32>
+    %14 = arith.fptosi %11 : tensor<16x64xf32> to tensor<16x64xi32>
+    %15 = arith.addi %12, %13 : tensor<16x64xi32>
+    %16 = arith.addi %15, %14 : tensor<16x64xi32>
+    mk.store %16, %u[%c0, %c0] : tensor<16x64xi32>, memref<16x64xi32>
+  }
+}
+func.func @numbers_reference(%b: tensor<16x64xi8>) -> (tensor<16x64xi32>, tensor<16x64xi32>) {
+  %three = arith.constant dense<3> : tensor<16x64xi32>
+  %1 = arith.extsi %b : tensor<16x64xi8> to tensor<16x64xi32>
+  %s = arith.muli %1, %three : tensor<16x64xi32>
+  %2 = arith.extui %b : tensor<16x64xi8> to tensor<16x64xi32>
+  %u = arith.muli %2, %three : tensor<16x64xi32>
+  return %s, %u : tensor<16x64xi32>, tensor<16x64xi32>
+}

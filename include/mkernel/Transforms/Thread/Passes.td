@@ -140,6 +140,14 @@ def ExpandMathPass : ExpandPass<"mk-thread-expand-math"> {
   }];
 }
 
+def PairConversionsPass : ExpandPass<"mk-thread-pair-conversions"> {
+  let summary = "Converts 8-bit elements two at a time";
+  let description = [{
+    From and to fp8, by the instructions for two; integers to floats by arithmetic on their bits, which is exact. Two follow each
+    other in a block, and the second one's operand is there at the first.
+  }];
+}
+
 def ExpandSenderPass : ExpandPass<"mk-thread-expand-sender"> {
   let summary = "Turns posts of tiles into words in shared memory, and code of the warp that sends them";
   let description = [{
