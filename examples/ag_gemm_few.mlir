@@ -9,8 +9,8 @@
 // Each rank sends to each other one, also across the network: rows are few.
 //
 // Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); CLUSTER_N, how many tiles along N
-// follow each other; RASTER, how many rows of tiles are walked together; PIECE, how many rows are moved at a
-// time, at most.
+// follow each other; RASTER, how many rows of tiles are walked together; CLUSTER_K, how many CTAs do a tile together, each a
+// part of K (TM is a multiple of 8 CLUSTER_K); PIECE, how many rows are moved at a time, at most.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -27,11 +27,12 @@ mk.kernel @ag_gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
     in %b : memref<?x?xbf16> [N, K] split [(node, gpu), ()],
     scratch %all : !rows [M, K],
     out %c : memref<?x?xbf16> [M, N] split [(), (node, gpu)]) {
-  %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128]
+  %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128, 256]
   %tn = mk.param "TN" = 64 in [64, 128]
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   %cn = mk.param "CLUSTER_N" = 2
   mk.param "RASTER" = 8
+  mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4]
   %most = mk.param "PIECE" = 16 least 1
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -92,7 +93,7 @@ mk.kernel @ag_gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
   }
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n, %j) in (%row_tiles, %column_groups, %cn) order(raster = RASTER) {
+    mk.foreach (%m, %n, %j) in (%row_tiles, %column_groups, %cn) schedule(static, parts = CLUSTER_K) order(raster = RASTER) {
       %row = arith.muli %m, %tm : index
       %column0 = arith.muli %n, %group_columns : index
       %column1 = arith.muli %j, %tn : index

@@ -10,8 +10,8 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side fetch together what they share; RASTER, how
-// many rows of such groups are walked together; SCHEDULE, 0 static or 1 ticket; TEAMS, 2: two
-// teams of warpgroups take the tiles of a CTA in turn (with SCHEDULE 0).
+// many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the last TAIL waves
+// along K, where tiles are few; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn (with SCHEDULE 0).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !wide = tensor<?x?xf32, #mk.extents<TM, TK>>
@@ -28,13 +28,18 @@ mk.kernel @rms_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128 in [64, 128]
+  %tm = mk.param "TM" = 128 in [64, 128, 256]
   %tn = mk.param "TN" = 256 in [64, 96, 128, 160, 192, 224, 256]
+  %extent = arith.muli %tm, %tn : index
+  %most = arith.constant 49152 : index
+  %fits = arith.cmpi ule, %extent, %most : index
+  mk.require %fits, "TM times TN is 49152 at most"
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1
   %rows = memref.dim %a, %c0 : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -55,14 +60,15 @@ mk.kernel @rms_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
       %column0 = arith.muli %n, %group_columns : index
       %column1 = arith.muli %j, %tn : index
       %column = arith.addi %column0, %column1 : index
-      %acc, %squares = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero, %q = %none) : !acc, !row {
+      %acc, %squares = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero, %q = %none) combine(add)
+          : !acc, !row {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
         %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b
@@ -91,13 +97,18 @@ mk.kernel @layer_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     in %t : memref<?xf32> [N],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128 in [64, 128]
+  %tm = mk.param "TM" = 128 in [64, 128, 256]
   %tn = mk.param "TN" = 256 in [64, 96, 128, 160, 192, 224, 256]
+  %extent = arith.muli %tm, %tn : index
+  %most = arith.constant 32768 : index
+  %fits = arith.cmpi ule, %extent, %most : index
+  mk.require %fits, "TM times TN is 32768 at most"
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1
   %rows = memref.dim %a, %c0 : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -118,14 +129,15 @@ mk.kernel @layer_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
       %column0 = arith.muli %n, %group_columns : index
       %column1 = arith.muli %j, %tn : index
       %column = arith.addi %column0, %column1 : index
-      %acc, %squares, %elements = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero, %q = %none, %e = %none) : !acc, !row, !row {
+      %acc, %squares, %elements = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero, %q = %none, %e = %none)
+          combine(add) : !acc, !row, !row {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
         %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b

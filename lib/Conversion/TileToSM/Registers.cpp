@@ -84,6 +84,21 @@ static bool isByElements(Operation *op) {
   return streams && op->getNumResults() == 1 && !op->use_empty();
 }
 
+/// Whether nothing but sums of rows, and the like, take the elements in the end, in the block where
+/// they are made: a thread has the columns of a row one behind the other, and each goes into the
+/// sum when it has been computed.
+static bool isOnlyReduced(const RolePlan &plan, Operation *op) {
+  auto takesInTurn = [&](Operation *user) {
+    if (user->getBlock() != op->getBlock())
+      return false;
+    if (auto reduce = dyn_cast<mk::ReduceOp>(user))
+      return reduce.getAxis() == 1 && isa<MmaAttr>(plan.getLayout(reduce.getSource()));
+    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
+           isOnlyReduced(plan, user);
+  };
+  return !op->use_empty() && llvm::all_of(op->getUsers(), takesInTurn);
+}
+
 namespace {
 /// The tiles that are live at each product of a role, and where others are computed.
 class LiveTiles {
@@ -132,7 +147,7 @@ bool LiveTiles::isNeverWhole(Value tile) {
   bool passes =
       isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp, arith::CmpIOp>(
           op);
-  return (passes && op->hasOneUse()) || onlyStores.find(op);
+  return (passes && op->hasOneUse()) || onlyStores.find(op) || isOnlyReduced(plan, op);
 }
 
 void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {

@@ -60,6 +60,7 @@ public:
         transposed ? layout.getWarpgroups() : cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
     if (groups > 1)
       (transposed ? groupColumns : groupRows) = tile.getDimSize(transposed) / groups;
+    downFirst = op.getUnrolled() && !op.getMaps().empty() && !transposed;
   }
 
   void emit() {
@@ -91,11 +92,19 @@ private:
     SmallVector<Value> words = take(e, op.getFragment(), which, /*packed=*/true);
     StMatrixOp::create(e, findAddress(), words[0], words[1], words[2], words[3], transposed);
   }
+  /// Which block of rows a part is of, and which of columns.
+  Value blockOf(Value part) {
+    return downFirst ? remU(e, part, parts / chunks) : divU(e, part, chunks);
+  }
+  Value chunkOf(Value part) {
+    return downFirst ? divU(e, part, parts / chunks) : remU(e, part, chunks);
+  }
   /// The first of a part's registers.
   int64_t firstOf(int64_t part) {
-    int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
-    return transposed ? part % chunks * (m / 2) + std::min(block * rows, m - rows) / 2
-                      : block * (n / 2) + column / 2;
+    int64_t blocks = parts / chunks, block = downFirst ? part % blocks : part / chunks,
+            inRow = downFirst ? part / blocks : part % chunks;
+    return transposed ? inRow * (m / 2) + std::min(block * rows, m - rows) / 2
+                      : block * (n / 2) + std::min(inRow * columns, n - columns) / 2;
   }
   void fetch(int64_t part) {
     LoadAheadOp::create(e, number(firstOf(part), (transposed ? rows : columns) / 2),
@@ -110,6 +119,9 @@ private:
   int64_t groupRows = 0,
           groupColumns = 0; // from one warpgroup's part of the tile to the next one's
   bool transposed;
+  /// Blocks below each other follow each other: what is computed with values of columns, as a bias,
+  /// then takes these no longer.
+  bool downFirst;
   Value lane, group, base, sender, barrier, rowAddress, swizzle, quad; // since `enter`
 };
 } // namespace
@@ -179,11 +191,11 @@ void Staging::fill(int64_t part) {
 }
 
 void Staging::leave(Value part) {
-  Value column = minS(e, mul(e, remU(e, part, chunks), columns), n - columns);
+  Value column = minS(e, mul(e, chunkOf(part), columns), n - columns);
   if (groupColumns)
     column = add(e, column, mul(e, group, groupColumns));
   Value source = add(e, base, mul(e, remU(e, part, op.getBuffers()), bufferBytes));
-  Value row = mul(e, divU(e, part, chunks), rows);
+  Value row = mul(e, blockOf(part), rows);
   if (transposed && m % rows)
     row = minS(e, row, e.c32(m - rows));
   FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);

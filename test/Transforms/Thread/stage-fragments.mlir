@@ -63,6 +63,25 @@ mk_thread.kernel @places threads(256) cluster(1) params(512) shared(20480)
   }
 }
 
+// Blocks of rows below each other follow each other.
+// CHECK-LABEL: mk_thread.kernel @below
+mk_thread.kernel @below threads(256) cluster(1) params(512) shared(20480)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %c = arith.constant dense<0.0> : tensor<128x128xbf16, #acc>
+  %there = arith.cmpi eq, %w, %w : i32
+  // CHECK: mk_thread.take_elements only [0, 1, 2, 3, 4, 5, 6, 7]
+  // CHECK: mk_thread.take_elements only [64, 65, 66, 67, 68, 69, 70, 71]
+  // CHECK: mk_thread.take_elements only [32, 33, 34, 35, 36, 37, 38, 39]
+  // CHECK: mk_thread.take_elements only [96, 97, 98, 99, 100, 101, 102, 103]
+  mk_thread.stage_fragment %c in 1024 buffers 1 barrier 2 where %there maps(%g : i64) at(%w, %w) rows 64 unrolled
+      : tensor<128x128xbf16, #acc> {
+  ^bb0(%i: i32, %j: i32, %k: i32):
+    mk_thread.sync_warp
+  }
+}
+
 // Unrolled, what the next part is computed from is loaded ahead; without maps nothing is sent.
 // CHECK-LABEL: mk_thread.kernel @unrolled
 mk_thread.kernel @unrolled threads(256) cluster(1) params(512) shared(20480)
