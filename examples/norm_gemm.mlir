@@ -11,7 +11,8 @@
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side fetch together what they share; RASTER, how
 // many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the last TAIL waves
-// along K, where tiles are few; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn (with SCHEDULE 0).
+// along K, where tiles are few; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn (with SCHEDULE 0);
+// CLUSTER_K, how many CTAs do a tile together, each a part of K (TN is a multiple of 8 CLUSTER_K).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !wide = tensor<?x?xf32, #mk.extents<TM, TK>>
@@ -38,9 +39,18 @@ mk.kernel @rms_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1
+  %teams = mk.param "TEAMS" = 1
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %choices = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %choices, %one : index
+  %alone = arith.ori %whole, %plain : i1
+  mk.require %alone, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows = memref.dim %a, %c0 : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
   %group_columns = arith.muli %tn, %cn : index
@@ -60,7 +70,7 @@ mk.kernel @rms_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -107,9 +117,18 @@ mk.kernel @layer_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1
+  %teams = mk.param "TEAMS" = 1
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %choices = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %choices, %one : index
+  %alone = arith.ori %whole, %plain : i1
+  mk.require %alone, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows = memref.dim %a, %c0 : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
   %group_columns = arith.muli %tn, %cn : index
@@ -129,7 +148,7 @@ mk.kernel @layer_norm_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

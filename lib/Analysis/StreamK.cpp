@@ -88,9 +88,12 @@ bool FoldSlices::visitResults(int64_t axis) {
   if (!isa_and_nonnull<ReductionAttr>(fold.getCombineAttr()))
     return fail(fold, "is combined by a function");
   int64_t extent = 0;
-  for (auto [i, result] : llvm::enumerate(fold.getResults())) {
+  for (Value result : fold.getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type || type.getRank() <= axis || (i && type.getDimSize(axis) != extent))
+    // Where columns are cut, what is carried of each row is needed for all of them.
+    if (axis && type && type.getRank() == 1)
+      continue;
+    if (!type || type.getRank() <= axis || (extent && type.getDimSize(axis) != extent))
       return fail(fold, axis ? "carries what are no matrices of as many columns"
                              : "carries tiles of different numbers of rows");
     extent = type.getDimSize(axis);
@@ -150,6 +153,8 @@ bool FoldSlices::require(Operation *user, Value tile, int64_t axis) {
   if (auto [it, isNew] = axes.try_emplace(tile, axis); !isNew)
     return it->second == axis || fail(user, "joins tiles that are cut along different dimensions");
   Operation *op = tile.getDefiningOp();
+  if (op == fold)
+    return fail(user, "needs a part of a vector that is carried whole");
   if (!op || op->getBlock() != fold->getBlock() || op->isBeforeInBlock(fold))
     return fail(user, "computes with a tile from in front of the fold");
   return true;

@@ -2,7 +2,8 @@
 //
 // CTAs r, r + 1, ... r + p - 1 (r a multiple of p) do an item: each some steps of its fold, in
 // order. Behind it each gets some columns of all parts, puts them together in the order of the
-// CTAs, and goes on with these columns alone. A CTA without steps brings what the fold begins with.
+// CTAs, and goes on with these columns alone. Vectors of rows, as sums of them, each gets whole. A
+// CTA without steps brings what the fold begins with.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -29,7 +30,8 @@ private:
   LogicalResult check();
   LogicalResult checkClusters();
   SmallVector<Value> foldPart(Value part);
-  SmallVector<Value> combine(ValueRange tiles);
+  Value combine(Value tile);
+  Value combineRows(Value rows);
 
   ItemsOp items;
   int64_t ctas;
@@ -79,13 +81,20 @@ LogicalResult Division::check() {
     return slices.getObstacleOp()->emitOpError()
            << slices.getObstacle() << ", so parts of items cannot be finished " << line << " by "
            << line << ": use another schedule, or leave parts out";
+  int64_t rows = 0;
+  for (Type result : fold.getResultTypes())
+    if (auto tile = cast<RankedTensorType>(result); tile.getRank() == 2)
+      rows = tile.getDimSize(0);
   for (Type result : fold.getResultTypes()) {
     auto tile = cast<RankedTensorType>(result);
     int64_t step = ctas * MmaAttr::kColumns;
+    bool isOfRows = tile.getRank() == 1 && !isSwapped && tile.getDimSize(0) == rows;
+    if (tile.getElementTypeBitWidth() == 32 && isOfRows)
+      continue;
     if (tile.getElementTypeBitWidth() != 32 || tile.getRank() != 2)
       return fold.emitOpError() << "carries " << getWrittenType(fold, tile) << ", of which " << ctas
                                 << " CTAs cannot have parts: use matrices of elements of 32 bits, "
-                                   "or leave parts out";
+                                   "and vectors of as many as these have rows, or leave parts out";
     if (tile.getDimSize(1) % step)
       return fold.emitOpError() << "carries " << getWrittenType(fold, tile) << ", of which " << ctas
                                 << " CTAs cannot have parts: use a multiple of " << step << ' '
@@ -109,19 +118,25 @@ SmallVector<Value> Division::foldPart(Value part) {
 }
 
 /// The columns of this CTA of what all CTAs have.
-SmallVector<Value> Division::combine(ValueRange tiles) {
-  SmallVector<Value> sums;
+Value Division::combine(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<Type> types(ctas, cutTile(type, 1, type.getDimSize(1) / ctas));
+  auto swap = SwapPartsOp::create(b, loc, types, tile, /*counter=*/Value());
   Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
-  for (Value tile : tiles) {
-    SmallVector<Type> types(ctas, cutTile(tile.getType(), 1, columns));
-    auto swap = SwapPartsOp::create(b, loc, types, tile, /*counter=*/Value());
-    arith::AtomicRMWKind how = getReductionKind(kind, getElementTypeOrSelf(tile.getType()));
-    Value sum = swap.getParts().front();
-    for (Value part : swap.getParts().drop_front())
-      sum = arith::getReductionOp(how, b, loc, sum, part);
-    sums.push_back(sum);
-  }
-  return sums;
+  arith::AtomicRMWKind how = getReductionKind(kind, type.getElementType());
+  Value sum = swap.getParts().front();
+  for (Value part : swap.getParts().drop_front())
+    sum = arith::getReductionOp(how, b, loc, sum, part);
+  return sum;
+}
+
+/// All of a vector of rows, by way of columns that are all the same.
+Value Division::combineRows(Value rows) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  auto repeated = RankedTensorType::get({type.getDimSize(0), ctas * MmaAttr::kColumns},
+                                        type.getElementType(), type.getEncoding());
+  Value columns = BroadcastOp::create(b, loc, repeated, rows, ArrayRef<int64_t>{1});
+  return ReduceOp::create(b, loc, type, Reduction::Max, combine(columns), /*axis=*/1);
 }
 
 LogicalResult Division::run() {
@@ -138,7 +153,10 @@ LogicalResult Division::run() {
   own.replaceAllUsesExcept(item, both);
   b.setInsertionPoint(fold);
   loc = fold.getLoc();
-  SmallVector<Value> sums = combine(foldPart(part));
+  SmallVector<Value> sums;
+  for (Value tile : foldPart(part))
+    sums.push_back(cast<RankedTensorType>(tile.getType()).getRank() == 1 ? combineRows(tile)
+                                                                         : combine(tile));
   cloneSlice(b, fold, FoldSlices(fold, /*axis=*/1), IRMapping(), sums, mul(part, index(columns)),
              columns);
   SmallVector<Operation *> whole;

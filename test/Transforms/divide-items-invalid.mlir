@@ -233,7 +233,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
   %x = arith.constant dense<0.0> : tensor<64x64xf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
-      // expected-error @+1 {{carries 'tensor<64x64xf16>', of which 4 CTAs cannot have parts: use matrices of elements of 32 bits, or leave parts out}}
+      // expected-error @+1 {{carries 'tensor<64x64xf16>', of which 4 CTAs cannot have parts: use matrices of elements of 32 bits, and vectors of as many as these have rows, or leave parts out}}
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf16> {
         mk.yield %s : tensor<64x64xf16>
       }
@@ -256,6 +256,30 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
         %d = mk.dot %l, %r, %s swapped : tensor<128x16xbf16>, tensor<16x8xbf16>, tensor<128x8xf32>
         mk.yield %d : tensor<128x8xf32>
       }
+    }
+  }
+}
+
+// -----
+
+// A vector is there of all rows, for all columns.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @columns on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %x, %y = mk.fold (%k) in (%K) iter(%s = %zero, %q = %none) combine(add) : tensor<64x64xf32>, tensor<64xf32> {
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %next, %q : tensor<64x64xf32>, tensor<64xf32>
+      }
+      // expected-error @+1 {{needs a part of a vector that is carried whole, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
+      %all = mk.broadcast %y dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+      %sum = arith.addf %x, %all : tensor<64x64xf32>
+      mk.store %sum, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
   }
 }

@@ -98,3 +98,37 @@ mk.kernel @none on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M
     }
   }
 }
+
+// -----
+
+// A vector of rows is carried beside the product: every CTA gets all of it, by way of columns that are alike.
+mk.mesh @mesh (gpu = 1 via link)
+// CHECK-LABEL: mk.kernel @rows
+// CHECK: %[[BOTH:.*]]:2 = mk.fold
+// CHECK: mk_sm.swap_parts %[[BOTH]]#0 : tensor<64x64xf32> -> tensor<64x32xf32>, tensor<64x32xf32>
+// CHECK: %[[WIDE:.*]] = mk.broadcast %[[BOTH]]#1 dims [1] : tensor<64xf32> -> tensor<64x16xf32>
+// CHECK: %[[P:.*]]:2 = mk_sm.swap_parts %[[WIDE]] : tensor<64x16xf32> -> tensor<64x8xf32>, tensor<64x8xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[P]]#0, %[[P]]#1 : tensor<64x8xf32>
+// CHECK: %[[ROWS:.*]] = mk.reduce max %[[SUM]] axis 1 : tensor<64x8xf32> -> tensor<64xf32>
+// CHECK: mk.broadcast %[[ROWS]] dims [1] : tensor<64xf32> -> tensor<64x32xf32>
+mk.kernel @rows on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  mk.role @gemm ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(2) {
+      %x, %y = mk.fold (%k) in (%K) iter(%s = %zero, %q = %none) combine(add) : tensor<64x64xf32>, tensor<64xf32> {
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        %w = arith.extf %t : tensor<64x16xbf16> to tensor<64x16xf32>
+        %r = mk.reduce add %w axis 1 : tensor<64x16xf32> -> tensor<64xf32>
+        %q_next = arith.addf %q, %r : tensor<64xf32>
+        mk.yield %next, %q_next : tensor<64x64xf32>, tensor<64xf32>
+      }
+      %all = mk.broadcast %y dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+      %out = arith.mulf %x, %all : tensor<64x64xf32>
+      mk.store %out, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}

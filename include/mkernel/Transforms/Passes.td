@@ -110,8 +110,8 @@ def DivideItemsPass : Pass<"mk-divide-items", "::mlir::ModuleOp"> {
   let description = [{
     Of `mk_sm.items ... parts(p)` each item becomes p, of which CTAs side by side do one each: the steps of the item's
     fold are cut into p even parts, in order. Behind the fold `mk_sm.swap_parts` gives each CTA some columns of
-    all parts, which it combines in their order and finishes. No memory but that of the CTAs is used,
-    and the result is the same each time.
+    all parts, which it combines in their order and finishes. A vector with an element for each row, as a sum of it, each CTA gets
+    whole. No memory but that of the CTAs is used, and the result is the same each time.
 
     The CTAs of the role are whole clusters, and what stands behind the fold works on each column by itself.
 

@@ -20,6 +20,8 @@ public:
       if (auto dot = dyn_cast<DotOp>(op))
         for (Value tile : {dot.getResult(), dot.getAcc(), dot.getLhs()})
           accumulators.push_back(tile);
+      if (auto swap = dyn_cast<SwapPartsOp>(op))
+        accumulators.push_back(swap.getTile());
     });
     auto mma = MmaAttr::get(plan.op->getContext(), std::max<int64_t>(plan.warpgroups, 1));
     for (Value tile : accumulators)
@@ -75,7 +77,7 @@ private:
   bool isOperandToo(Value tile) {
     auto load = tile.getDefiningOp<LoadOp>();
     return load && load.getStaged() && llvm::any_of(plan.staged, [&](const auto &entry) {
-             return entry.first->getBlock() == load->getBlock() &&
+             return entry.first != load && entry.first->getBlock() == load->getBlock() &&
                     isSame(cast<LoadOp>(entry.first), load);
            });
   }

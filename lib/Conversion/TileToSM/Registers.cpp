@@ -84,9 +84,23 @@ static bool isByElements(Operation *op) {
   return streams && op->getNumResults() == 1 && !op->use_empty();
 }
 
+/// Whether the elements follow from tiles that threads read out of slots, in the block of `op`.
+static bool isFromSlots(const RolePlan &plan, Operation *op) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    if (!isTile(operand) || isLayoutFree(operand))
+      return true;
+    Operation *def = operand.getDefiningOp();
+    if (!def || def->getBlock() != op->getBlock())
+      return false;
+    const StagedTile *place = plan.getStaged(operand);
+    return place ? place->isRead
+                 : OpTrait::hasElementwiseMappableTraits(def) && isFromSlots(plan, def);
+  });
+}
+
 /// Whether nothing but sums of rows, and the like, take the elements in the end, in the block where
 /// they are made: a thread has the columns of a row one behind the other, and each goes into the
-/// sum when it has been computed.
+/// sum when it has been read and computed.
 static bool isOnlyReduced(const RolePlan &plan, Operation *op) {
   auto takesInTurn = [&](Operation *user) {
     if (user->getBlock() != op->getBlock())
@@ -94,9 +108,11 @@ static bool isOnlyReduced(const RolePlan &plan, Operation *op) {
     if (auto reduce = dyn_cast<mk::ReduceOp>(user))
       return reduce.getAxis() == 1 && isa<MmaAttr>(plan.getLayout(reduce.getSource()));
     return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
-           isOnlyReduced(plan, user);
+           isFromSlots(plan, user) && isOnlyReduced(plan, user);
   };
-  return !op->use_empty() && llvm::all_of(op->getUsers(), takesInTurn);
+  bool isRead =
+      isa<mk::LoadOp>(op) ? plan.getStaged(op->getResult(0)) != nullptr : isFromSlots(plan, op);
+  return isRead && !op->use_empty() && llvm::all_of(op->getUsers(), takesInTurn);
 }
 
 namespace {
