@@ -290,11 +290,16 @@ void Machine::run() {
         break;
       if (warp->wakeAt > now) {
         ++polls;
+        warp->polledAt = now;
         break;
       }
       if (!events_.empty() && events_.top().time <= now)
         break;
     }
+    // Who computes in registers changes nothing that others see, and asks for nothing.
+    auto computes = [&](Warp *w) { return !w->blocked && w->polledAt <= lastChange; };
+    if (polls > kPolls * live_.size() && std::any_of(live_.begin(), live_.end(), computes))
+      polls = 0;
     if (polls > kPolls * live_.size() || now - lastChange > kSteps) {
       // Unless copies are under way, or a rank is still between launches.
       uint64_t later = events_.empty() ? 0 : events_.top().time;

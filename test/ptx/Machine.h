@@ -126,7 +126,7 @@ public:
     uint32_t pc, lanes;
   };
   std::vector<Part> parts;
-  uint64_t wakeAt = 0;
+  uint64_t wakeAt = 0, polledAt = 0;
   bool blocked = false; // by a barrier
   bool stay = false;
   const Instr *now = nullptr;

@@ -167,9 +167,6 @@ bool Joiner::haveRoom() const {
 }
 
 bool Joiner::add(Site &site, LoadOp load) {
-  // Guarded like the others, or not at all.
-  if (readsResults(load) && llvm::none_of(site.loads, [](LoadOp l) { return readsResults(l); }))
-    return false;
   auto isBefore = [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); };
   SmallVector<LoadOp> together(site.loads);
   llvm::append_range(together, site.rereads);

@@ -43,6 +43,9 @@ struct Runs {
 };
 } // namespace
 
+/// What the copy engine takes multiples of (PTX ISA, "cp.async.bulk").
+static constexpr int64_t kEngineBytes = 16;
+
 static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
   int64_t rank = op.getSizes().size(), listed = op.getListed();
   // From the last dimension on, as long as nothing lies between.
@@ -66,7 +69,10 @@ static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
     count = mul(e, count, places[d]);
   }
   count = select(e, nonEmpty, count, e.c32(0));
-  Value aligned = eq(e, and_(e, or_(e, bits, run), 15), 0);
+  std::optional<int64_t> bytes = getConstantIntValue(run);
+  Value aligned = bytes && *bytes % kEngineBytes
+                      ? e.cbool(false)
+                      : eq(e, and_(e, or_(e, bits, run), kEngineBytes - 1), 0);
   SmallVector<Value> results{count, run, aligned};
   llvm::append_range(results, places);
   return results;
@@ -250,7 +256,11 @@ static SmallVector<Value> copyRuns(CopyRunsOp op, Emitter &e) {
       return op.getAdd() ? copyByThreads(e, op, runs) : copyByLanes(e, op, runs);
     ifThen(e, ult(e, op.getThread(), mk::kWarpThreads), [&] { copyByEngine(e, op, runs, places); });
   };
-  ifThenElse(e, op.getAligned(), inPieces, [&] { copyByThreads(e, op, runs); });
+  // Runs of a few bytes are known to be no pieces.
+  if (matchPattern(op.getAligned(), m_Zero()))
+    copyByThreads(e, op, runs);
+  else
+    ifThenElse(e, op.getAligned(), inPieces, [&] { copyByThreads(e, op, runs); });
   return llvm::map_to_vector(places, [&](Value place) { return read(e, place, e.i32); });
 }
 

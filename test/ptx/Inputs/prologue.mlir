@@ -143,6 +143,52 @@ mk.kernel @gathered on @mesh sizes(gpu) dims(uniform M, uniform N, uniform K) (
   }
 }
 
+// Weights of 8 bits that other ranks put here, and that are converted in front of the product.
+mk.kernel @converted on @mesh sizes(gpu) dims(uniform M, uniform N, uniform K) (
+    in %q : memref<?x?xi8, #mk.symmetric> [N, K] split [(gpu), ()], in %x : memref<?x?xbf16> [M, K],
+    scratch %all : memref<?x?xi8, #mk.symmetric> [N, K], out %c : memref<?x?xf32> [N, M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %me = mk.rank
+  %world = mk.size
+  %own = memref.dim %q, %c0 : memref<?x?xi8, #mk.symmetric>
+  %each = arith.ceildivui %N, %world : index
+  %tiles = arith.ceildivui %N, %c64 : index
+  %column_tiles = arith.ceildivui %M, %c64 : index
+  %k_tiles = arith.ceildivui %K, %c128 : index
+  %zero = arith.constant dense<0.0> : !wide
+  %got = mk.signals(%world) arrivals(%c1) : !mk.signal<?, sys, arrivals = ?>
+  mk.role @push ctas(1) {
+    mk.foreach (%i) in (%c1) {
+      %at = arith.muli %me, %each : index
+      mk.foreach_peer (%p) along gpu including self {
+        mk.put %q[%c0, %c0][%own, %K] to %all[%at, %c0] on %p signal %got[%me] : memref<?x?xi8, #mk.symmetric>
+            to memref<?x?xi8, #mk.symmetric>, !mk.signal<?, sys, arrivals = ?>
+      }
+    }
+  }
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%m, %n) in (%tiles, %column_tiles) {
+      %r = arith.muli %m, %c64 : index
+      %column = arith.muli %n, %c64 : index
+      scf.for %s = %c0 to %world step %c1 {
+        mk.wait %got[%s] ge %c1 : !mk.signal<?, sys, arrivals = ?>
+      }
+      %acc = mk.fold (%i) in (%k_tiles) iter(%a0 = %zero) : !wide {
+        %k = arith.muli %i, %c128 : index
+        %t = mk.load %all[%r, %k] : memref<?x?xi8, #mk.symmetric> -> tensor<64x128xi8>
+        %y = arith.sitofp %t : tensor<64x128xi8> to tensor<64x128xbf16>
+        %z = mk.load %x[%column, %k] : memref<?x?xbf16> -> tensor<64x128xbf16>
+        %a1 = mk.dot %y, %z, %a0 transpose_b : tensor<64x128xbf16>, tensor<64x128xbf16>, !wide
+        mk.yield %a1 : !wide
+      }
+      mk.store %acc, %c[%r, %column] : !wide, memref<?x?xf32>
+    }
+  }
+}
+
 func.func private @product(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f64
@@ -201,5 +247,11 @@ func.func @gathered_reference(%x: tensor<?x?xf64>, %w: tensor<?x?xf64>) -> tenso
     %y = arith.addf %old, %s : f64
     linalg.yield %y : f64
   } -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
+
+func.func @converted_reference(%q: tensor<?x?xi8>, %x: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %w = arith.sitofp %q : tensor<?x?xi8> to tensor<?x?xf64>
+  %c = func.call @product(%w, %x) : (tensor<?x?xf64>, tensor<?x?xf64>) -> tensor<?x?xf64>
   return %c : tensor<?x?xf64>
 }

@@ -240,6 +240,21 @@ func.func @puts_reference(%a: tensor<4x1024xf64>, %b: tensor<4x1024xf64>) -> ten
   return %y : tensor<4x1024xf64>
 }
 
+// A put of one element: fewer bytes than the copy engine takes.
+mk.kernel @one on @mesh (in %m : memref<4xi32, #mk.symmetric> [4], out %n : memref<1xi32, #mk.symmetric> [1]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @put ctas(1) {
+    mk.foreach (%p) in (%c1) {
+      mk.put %m[%c1][%c1] to %n[%c0] on %p : memref<4xi32, #mk.symmetric> to memref<1xi32, #mk.symmetric>
+    }
+  }
+}
+func.func @one_reference(%m: tensor<4xi32>) -> tensor<1xi32> {
+  %n = tensor.extract_slice %m[1] [1] [1] : tensor<4xi32> to tensor<1xi32>
+  return %n : tensor<1xi32>
+}
+
 // Bytes as floats, which hold them without an error, and back.
 mk.kernel @numbers on @mesh (in %b : memref<16x64xi8> [16, 64], out %s : memref<16x64xi32> [16, 64],
     out %u : memref<16x64xi32> [16, 64]) {
