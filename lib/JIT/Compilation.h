@@ -22,7 +22,9 @@ struct Compilation {
   /// Parameters are those of other sizes, which a tuning file has, or the model's.
   bool choseParams = false;
   /// Parameters that are extents of tiles, as messages name them.
-  std::string tileParams;
+  std::string tileParams = {};
+  /// What else to change where registers do not reach: of a role beside another one.
+  std::string moverAdvice = {};
 
   /// From what the module holds to what is asked for.
   LogicalResult compile();

@@ -140,6 +140,13 @@ LogicalResult Compilation::compileTile() {
   if (failed(binding))
     return misuse();
   tileParams = listTileParams();
+  for (auto role : (*selected).getBody().getOps<RoleOp>())
+    if (auto beside = role.getBeside())
+      moverAdvice = ("; a role beside another has few registers, which tiles do not change: where "
+                     "these are too few, give role '" +
+                     role.getSymName() + "' CTAs of its own (ctas(1) then @" + beside.getValue() +
+                     ")")
+                        .str();
   FailureOr<ParamChoice> choice = chooseParams(*selected, *binding);
   if (failed(choice))
     return misuse();

@@ -147,8 +147,7 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
   if (!module || failed(setTarget(*module, options, target)))
     return false;
   llvm::raw_string_ostream os(output);
-  Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false,
-                          {}};
+  Compilation compilation{options, *findTargetBackend(options.target), context, *module, os};
   bool hasCandidates = options.candidates > 1 && options.emit == "package";
   if ((!options.variants.empty() || hasCandidates) && options.emit != "signature") {
     FailureOr<VersionRequests> versions = compilation.readVersions();

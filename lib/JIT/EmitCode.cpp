@@ -32,6 +32,7 @@ LogicalResult Compilation::checkSpills(ModuleOp device, StringRef text) {
                "compile it with smaller tiles";
     if (!tileParams.empty())
       warning << " (parameters " << tileParams << ')';
+    warning << moverAdvice;
   }
   return success();
 }
