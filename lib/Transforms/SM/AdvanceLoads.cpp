@@ -56,10 +56,19 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   }
 }
 
-/// How many iterations ahead: a scalar takes one register more for each, and a cache line that is
-/// not there yet takes longer than the products of one iteration.
-static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads, bool counts) {
-  return counts && llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) && !isRemainder(loop) ? 2 : 1;
+/// How many iterations ahead in a loop of dots: a scalar takes one register more for each, and a
+/// cache line that is not there yet takes longer than the products of one iteration.
+static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
+  return llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) && !isRemainder(loop) ? 2 : 1;
+}
+
+/// Where there are no products registers are for what is under way.
+static int64_t getDistanceAlone(scf::ForOp loop, ArrayRef<Operation *> loads) {
+  mk::RegisterReserveAttr reserve = mk::getSm(loop).getRegisters().getReserve();
+  int64_t registers = 0;
+  for (Operation *load : loads)
+    registers += countRegisters(load->getResult(0).getType());
+  return std::clamp<int64_t>(4 * reserve.getEarly() / registers, 1, 4);
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
@@ -84,9 +93,10 @@ static void deferReads(scf::ForOp loop) {
   }
 }
 
-static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
+static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads, int64_t distance) {
   bool counts = getConstantIntValue(loop.getStep()) == 1;
-  int64_t distance = getDistance(loop, loads, counts);
+  if (!counts)
+    distance = 1;
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values ahead; iterations: {1}",
                                              loads.size(), distance);
   IRRewriter rewriter(loop.getContext());
@@ -134,10 +144,20 @@ void mk_sm::advanceLoads(ModuleOp module) {
       if (!isHidden(load))
         missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
     };
-    SmallVector<Operation *> loads = getEarlyLoads(loop, miss);
+    int64_t most = mk::getSm(loop).getRegisters().getReserve().getEarly();
+    SmallVector<Operation *> loads = getEarlyLoads(loop, most, /*nothingIsWritten=*/false, miss);
     llvm::erase_if(loads, isHidden);
     if (!loads.empty())
-      loop = advance(loop, loads);
+      loop = advance(loop, loads, getDistance(loop, loads));
     deferReads(loop);
+  }
+  for (scf::ForOp loop : getReadLoops(module)) {
+    auto miss = [&](Operation *load, StringRef why) {
+      missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
+    };
+    int64_t most = 4 * mk::getSm(loop).getRegisters().getReserve().getEarly();
+    SmallVector<Operation *> loads = getEarlyLoads(loop, most, /*nothingIsWritten=*/true, miss);
+    if (!loads.empty())
+      advance(loop, loads, getDistanceAlone(loop, loads));
   }
 }

@@ -30,6 +30,22 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
   return loops;
 }
 
+SmallVector<scf::ForOp> mk_sm::getReadLoops(ModuleOp module) {
+  SmallVector<scf::ForOp> loops;
+  module.walk([&](PartitionOp partition) {
+    if (partition.getKind() != PartitionKind::Consumer || mk::holds<MmaOp>(partition))
+      return;
+    partition.walk([&](scf::ForOp loop) {
+      auto holdsBack = [&](Operation *op) {
+        return op != loop && (op->getNumRegions() || (!onlyReads(op) && !isa<scf::YieldOp>(op)));
+      };
+      if (!mk::holdsAny(loop, holdsBack))
+        loops.push_back(loop);
+    });
+  });
+  return loops;
+}
+
 bool mk_sm::computesBetweenDots(scf::ForOp loop) {
   auto isFragmentWork = [](Operation &op) {
     return !isa<MmaOp, MmaFenceOp, MmaWaitOp, scf::YieldOp>(op) &&
@@ -128,10 +144,10 @@ int64_t mk_sm::countRegisters(Type type) {
   return llvm::divideCeil(std::max<int64_t>(elements, 1) * std::max<int64_t>(bits, 8), 32);
 }
 
-SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop,
+SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, int64_t most, bool nothingIsWritten,
                                               function_ref<void(Operation *, StringRef)> giveUp) {
   SmallVector<Operation *> loads;
-  int64_t registers = 0, most = mk::getSm(loop).getRegisters().getReserve().getEarly();
+  int64_t registers = 0;
   for (Operation &op : *loop.getBody()) {
     Value source = isa<mk::LoadOp>(op)       ? cast<mk::LoadOp>(op).getSource()
                    : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
@@ -143,7 +159,7 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop,
       continue;
     llvm::SetVector<Operation *> slice;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (!mk::isNeverWritten(source)) {
+    if (!nothingIsWritten && !mk::isNeverWritten(source)) {
       giveUp(&op, "its buffer may be written meanwhile; load it in front of the loop");
     } else if (!llvm::all_of(op.getOperands(),
                              [&](Value operand) { return addScalars(operand, loop, slice); })) {

@@ -11,6 +11,10 @@ namespace mlir::mk_sm {
 /// The loops of consumer partitions that hold matrix ops directly and no other loop.
 SmallVector<scf::ForOp> getDotLoops(ModuleOp module);
 
+/// The innermost loops of consumers without products that only read: nothing in them is waited for,
+/// or seen by others.
+SmallVector<scf::ForOp> getReadLoops(ModuleOp module);
+
 /// Whether a loop of dots has two or more, and work on fragments besides that of the tensor cores.
 bool computesBetweenDots(scf::ForOp loop);
 
@@ -41,9 +45,10 @@ scf::IfOp branchOnIterations(OpBuilder &b, scf::ForOp loop);
 /// Registers of 32 bits in which a thread holds a scalar or its part of a fragment.
 int64_t countRegisters(Type type);
 /// Loads of the loop's body that an iteration can do for one behind it: of numbers and of
-/// fragments of few registers, out of what no kernel writes, from places that follow from the
-/// iteration alone. `giveUp` gets each other one, and why it is none of them.
-SmallVector<Operation *> getEarlyLoads(scf::ForOp loop,
+/// fragments of `most` registers together, out of what no kernel writes, or of anything where
+/// nothing is meanwhile, from places that follow from the iteration alone. `giveUp` gets each other
+/// one, and why it is none of them.
+SmallVector<Operation *> getEarlyLoads(scf::ForOp loop, int64_t most, bool nothingIsWritten,
                                        function_ref<void(Operation *, StringRef)> giveUp);
 /// What loads that getEarlyLoads gave give in an iteration of the loop; with them is cloned what
 /// their places are computed from.

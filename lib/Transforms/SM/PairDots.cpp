@@ -207,8 +207,9 @@ bool Pairing::analyse() {
   if (!analyseOps())
     return false;
   SmallVector<std::pair<Operation *, std::string>> late;
-  loads =
-      getEarlyLoads(loop, [&](Operation *load, StringRef why) { late.emplace_back(load, why); });
+  loads = getEarlyLoads(loop, mk::getSm(loop).getRegisters().getReserve().getEarly(),
+                        /*nothingIsWritten=*/false,
+                        [&](Operation *load, StringRef why) { late.emplace_back(load, why); });
   if (std::optional<APInt> trips = loop.getStaticTripCount())
     count = trips->getSExtValue();
   turns = chooseTurns();
