@@ -256,3 +256,55 @@ mk.kernel @several on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+// Without products registers are for loads of several iterations, also of what others have written: in the loop nobody waits for
+// them. Where somebody does nothing is loaded ahead.
+
+// CHECK-LABEL: mk.kernel @alone
+// CHECK: %[[RUNS:.*]] = arith.cmpi sgt, %M, %c0
+// CHECK: %[[A:.*]] = scf.if %[[RUNS]]
+// CHECK-NEXT: mk.load %a[%c0
+// CHECK: %[[B:.*]] = scf.if %[[RUNS]]
+// CHECK-NEXT: mk.load %a
+// CHECK: %[[C:.*]] = scf.if %[[RUNS]]
+// CHECK-NEXT: mk.load %a
+// CHECK: scf.for %[[J:.*]] = %c0 to %M step %c1 iter_args(%[[SUM:.*]] = %{{.*}}, %[[X0:.*]] = %[[A]], %[[X1:.*]] = %[[B]], %[[X2:.*]] = %[[C]])
+// CHECK: %[[LATER:.*]] = arith.addi %[[J]], %c3
+// CHECK: %[[EXISTS:.*]] = arith.minsi %[[LATER]]
+// CHECK: %[[NEXT:.*]] = mk.load %a[%[[EXISTS]]
+// CHECK: %[[S:.*]] = arith.addf %[[SUM]], %[[X0]]
+// CHECK: scf.yield %[[S]], %[[X1]], %[[X2]], %[[NEXT]]
+// CHECK: scf.for
+// CHECK-NEXT: mk.wait
+// CHECK-NEXT: mk.load %a
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: scf.yield
+mk.mesh @mesh (gpu = 1 via link)
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+!f = tensor<40x64xf32, #dealt>
+!there = !mk.signal<1, gpu, arrivals = 1>
+mk.kernel @alone on @mesh dims(uniform M) (inout %a : memref<?x64xf32> [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %there = mk.signals() : !there
+  mk.role @r ctas(rest) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 1 values ahead; iterations: 3}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %x = mk.load %a[%j, %c0] : memref<?x64xf32> -> !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+      %q = scf.for %j = %c0 to %M step %c1 iter_args(%o = %r) -> (!f) {
+        mk.wait %there[%c0] ge %c1 : !there
+        %x = mk.load %a[%j, %c0] : memref<?x64xf32> -> !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+      mk.store %q, %a[%c0, %c0] : !f, memref<?x64xf32>
+    }
+  }
+}

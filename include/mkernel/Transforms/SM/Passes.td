@@ -185,6 +185,9 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
     In a loop with dots: what is loaded into few registers out of what no kernel writes, from places that
     follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots,
     and carried. Pure ops that take it and stand in front of the dots go behind them.
+
+    In a loop of a consumer without dots that only reads: up to four iterations ahead, as registers reach, and whatever is
+    read. Nothing is waited for in it, so what others write meanwhile it may see or not in any case.
   }];
 }
 
