@@ -84,37 +84,6 @@ static bool isByElements(Operation *op) {
   return streams && op->getNumResults() == 1 && !op->use_empty();
 }
 
-/// Whether the elements follow from tiles that threads read out of slots, in the block of `op`.
-static bool isFromSlots(const RolePlan &plan, Operation *op) {
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    if (!isTile(operand) || isLayoutFree(operand))
-      return true;
-    Operation *def = operand.getDefiningOp();
-    if (!def || def->getBlock() != op->getBlock())
-      return false;
-    const StagedTile *place = plan.getStaged(operand);
-    return place ? place->isRead
-                 : OpTrait::hasElementwiseMappableTraits(def) && isFromSlots(plan, def);
-  });
-}
-
-/// Whether nothing but sums of rows, and the like, take the elements in the end, in the block where
-/// they are made: a thread has the columns of a row one behind the other, and each goes into the
-/// sum when it has been read and computed.
-static bool isOnlyReduced(const RolePlan &plan, Operation *op) {
-  auto takesInTurn = [&](Operation *user) {
-    if (user->getBlock() != op->getBlock())
-      return false;
-    if (auto reduce = dyn_cast<mk::ReduceOp>(user))
-      return reduce.getAxis() == 1 && isa<MmaAttr>(plan.getLayout(reduce.getSource()));
-    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
-           isFromSlots(plan, user) && isOnlyReduced(plan, user);
-  };
-  bool isRead =
-      isa<mk::LoadOp>(op) ? plan.getStaged(op->getResult(0)) != nullptr : isFromSlots(plan, op);
-  return isRead && !op->use_empty() && llvm::all_of(op->getUsers(), takesInTurn);
-}
-
 namespace {
 /// The tiles that are live at each product of a role, and where others are computed.
 class LiveTiles {
@@ -137,6 +106,8 @@ private:
   /// Whether the elements of a tile are computed where they are used: in front of a store, or
   /// one by one by the op that takes what was loaded, or what was compared.
   bool isNeverWhole(Value tile);
+  bool isFromSlots(Operation *op);
+  bool isOnlyReduced(Operation *op);
   void findHeld(ArrayRef<Value> tiles, mk::DotOp dot);
   void findHeld(ArrayRef<Value> tiles, Operation *op);
   void explainHeld(InFlightDiagnostic &diag, Operation *op, Value tile);
@@ -153,8 +124,44 @@ private:
   OnlyStores onlyStores;
   int64_t budget, warpgroups;
   SmallVector<Point> points;
+  llvm::DenseMap<Operation *, bool> fromSlots, onlyReduced; // what is known
 };
 } // namespace
+
+/// Whether the elements follow from tiles that threads read out of slots, in the block of `op`.
+bool LiveTiles::isFromSlots(Operation *op) {
+  if (auto known = fromSlots.find(op); known != fromSlots.end())
+    return known->second;
+  bool result = llvm::all_of(op->getOperands(), [&](Value operand) {
+    if (!isTile(operand) || isLayoutFree(operand))
+      return true;
+    Operation *def = operand.getDefiningOp();
+    if (!def || def->getBlock() != op->getBlock())
+      return false;
+    const StagedTile *place = plan.getStaged(operand);
+    return place ? place->isRead : OpTrait::hasElementwiseMappableTraits(def) && isFromSlots(def);
+  });
+  return fromSlots[op] = result;
+}
+
+/// Whether nothing but sums of rows, and the like, take the elements in the end, in the block where
+/// they are made: a thread has the columns of a row one behind the other, and each goes into the
+/// sum when it has been read and computed.
+bool LiveTiles::isOnlyReduced(Operation *op) {
+  if (auto known = onlyReduced.find(op); known != onlyReduced.end())
+    return known->second;
+  auto takesInTurn = [&](Operation *user) {
+    if (user->getBlock() != op->getBlock())
+      return false;
+    if (auto reduce = dyn_cast<mk::ReduceOp>(user))
+      return reduce.getAxis() == 1 && isa<MmaAttr>(plan.getLayout(reduce.getSource()));
+    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
+           isFromSlots(user) && isOnlyReduced(user);
+  };
+  bool isRead = isa<mk::LoadOp>(op) ? plan.getStaged(op->getResult(0)) != nullptr : isFromSlots(op);
+  bool result = isRead && !op->use_empty() && llvm::all_of(op->getUsers(), takesInTurn);
+  return onlyReduced[op] = result;
+}
 
 bool LiveTiles::isNeverWhole(Value tile) {
   Operation *op = tile.getDefiningOp();
@@ -163,7 +170,7 @@ bool LiveTiles::isNeverWhole(Value tile) {
   bool passes =
       isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp, arith::CmpIOp>(
           op);
-  return (passes && op->hasOneUse()) || onlyStores.find(op) || isOnlyReduced(plan, op);
+  return (passes && op->hasOneUse()) || onlyStores.find(op) || isOnlyReduced(op);
 }
 
 void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {

@@ -14,6 +14,7 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -62,13 +63,33 @@ static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   return llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) && !isRemainder(loop) ? 2 : 1;
 }
 
-/// Where there are no products registers are for what is under way.
-static int64_t getDistanceAlone(scf::ForOp loop, ArrayRef<Operation *> loads) {
+/// Registers for what is under way in a loop without products: those that it leaves, up to four
+/// times as many as beside products. It needs what it carries, what an iteration loads, and the
+/// largest tile that is computed from that.
+static int64_t countLeft(scf::ForOp loop) {
   mk::RegisterReserveAttr reserve = mk::getSm(loop).getRegisters().getReserve();
+  int64_t left = int64_t(loop->getParentOfType<PartitionOp>().getRegisters()) -
+                 reserve.getScalars() - reserve.getIdle();
+  int64_t largest = 0;
+  auto count = [](Value value) {
+    return isa<RankedTensorType>(value.getType()) ? countRegisters(value.getType()) : 0;
+  };
+  for (Value carried : loop.getRegionIterArgs())
+    left -= count(carried);
+  for (Operation &op : *loop.getBody())
+    for (Value result : op.getResults())
+      if (isa<mk::LoadOp>(op))
+        left -= count(result);
+      else
+        largest = std::max(largest, count(result));
+  return std::min<int64_t>(left - largest, 4 * reserve.getEarly());
+}
+
+static int64_t getDistanceAlone(scf::ForOp loop, ArrayRef<Operation *> loads) {
   int64_t registers = 0;
   for (Operation *load : loads)
     registers += countRegisters(load->getResult(0).getType());
-  return std::clamp<int64_t>(4 * reserve.getEarly() / registers, 1, 4);
+  return std::clamp<int64_t>(countLeft(loop) / registers, 1, 4);
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
@@ -93,7 +114,8 @@ static void deferReads(scf::ForOp loop) {
   }
 }
 
-static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads, int64_t distance) {
+static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads, int64_t distance,
+                          bool isBesideDots) {
   bool counts = getConstantIntValue(loop.getStep()) == 1;
   if (!counts)
     distance = 1;
@@ -129,7 +151,8 @@ static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads, int64_t 
     load->getResult(0).replaceAllUsesWith(value);
     load->erase();
   }
-  sink(fresh.getBody(), end, carried);
+  if (isBesideDots)
+    sink(fresh.getBody(), end, carried);
   return fresh;
 }
 
@@ -148,16 +171,26 @@ void mk_sm::advanceLoads(ModuleOp module) {
     SmallVector<Operation *> loads = getEarlyLoads(loop, most, /*nothingIsWritten=*/false, miss);
     llvm::erase_if(loads, isHidden);
     if (!loads.empty())
-      loop = advance(loop, loads, getDistance(loop, loads));
+      loop = advance(loop, loads, getDistance(loop, loads), /*isBesideDots=*/true);
     deferReads(loop);
   }
   for (scf::ForOp loop : getReadLoops(module)) {
     auto miss = [&](Operation *load, StringRef why) {
       missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
     };
-    int64_t most = 4 * mk::getSm(loop).getRegisters().getReserve().getEarly();
-    SmallVector<Operation *> loads = getEarlyLoads(loop, most, /*nothingIsWritten=*/true, miss);
-    if (!loads.empty())
-      advance(loop, loads, getDistanceAlone(loop, loads));
+    SmallVector<Operation *> loads =
+        getEarlyLoads(loop, countLeft(loop), /*nothingIsWritten=*/true, miss);
+    if (loads.empty())
+      continue;
+    // A turn of the loop takes each of these values once, so that none moves from a register to
+    // another one, for which it would have to be there. Tiles that are not loaded ahead would be
+    // loaded several at a time.
+    int64_t distance = getDistanceAlone(loop, loads);
+    bool hasOthers = llvm::any_of(loop.getOps<mk::LoadOp>(), [&](mk::LoadOp load) {
+      return !llvm::is_contained(loads, load.getOperation());
+    });
+    scf::ForOp fresh = advance(loop, loads, distance, /*isBesideDots=*/false);
+    if (!hasOthers)
+      (void)loopUnrollByFactor(fresh, distance);
   }
 }

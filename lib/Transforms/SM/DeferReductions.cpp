@@ -12,10 +12,17 @@
 // The recurrence is linear, so it holds for each thread's part of a row by itself, and
 // the exchange between lanes is done once.
 //
+// Where tiles are dealt out, in roles without products, it is the tile that is carried: for
+//   for ..., l = l0: l' = max(l, reduce_max(x))    (or a sum, or a minimum; along any axis)
+// it makes
+//   for ..., p = the least: p' = max(p, x)
+//   l = max(l0, reduce_max(p))
+//
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Transforms/Reductions.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -101,6 +108,68 @@ Value spread(OpBuilder &b, Location loc, Value sums, RankedTensorType partial) {
   return mk::BroadcastOp::create(b, loc, partial, parts, b.getDenseI64ArrayAttr({1}));
 }
 
+/// What a loop carries that reductions of tiles that are dealt out are joined to.
+struct DealtRecurrence {
+  unsigned carried;
+  Operation *join;
+  mk::ReduceOp reduce;
+};
+
+bool isJoin(Operation *op, mk::Reduction kind) {
+  switch (kind) {
+  case mk::Reduction::Add:
+    return isa<arith::AddFOp, arith::AddIOp>(op);
+  case mk::Reduction::Max:
+    return isa<arith::MaximumFOp, arith::MaxSIOp>(op);
+  case mk::Reduction::Min:
+    return isa<arith::MinimumFOp, arith::MinSIOp>(op);
+  default:
+    return false;
+  }
+}
+
+std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried) {
+  Value arg = loop.getRegionIterArg(carried);
+  Operation *join = loop.getYieldedValues()[carried].getDefiningOp();
+  if (!arg.hasOneUse() || !join || join->getBlock() != loop.getBody() || !join->hasOneUse() ||
+      *arg.user_begin() != join || join->getNumOperands() != 2)
+    return std::nullopt;
+  auto reduce = getOwn<mk::ReduceOp>(join->getOperand(join->getOperand(0) == arg), loop.getBody());
+  int64_t most = 2 * mk::getSm(loop).getRegisters().getReserve().getEarly();
+  if (!reduce || !isJoin(join, reduce.getKind()) ||
+      !isa_and_nonnull<BlockedAttr>(reduce.getSource().getType().getEncoding()) ||
+      countRegisters(reduce.getSource().getType()) > most ||
+      mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>()))
+    return std::nullopt;
+  return DealtRecurrence{carried, join, reduce};
+}
+
+void transform(scf::ForOp loop, DealtRecurrence &found) {
+  auto [carried, join, reduce] = found;
+  Value arg = loop.getRegionIterArg(carried), result = loop.getResult(carried);
+  Value tile = reduce.getSource();
+  auto type = cast<RankedTensorType>(tile.getType());
+  arith::AtomicRMWKind kind = mk::getReductionKind(reduce.getKind(), type.getElementType());
+  passed(reduce, kDeferReductions) << "is exchanged between threads behind the loop";
+  OpBuilder b(join);
+  arg.setType(type);
+  Value next = arith::getReductionOp(kind, b, join->getLoc(), arg, tile);
+  join->replaceAllUsesWith(ValueRange(next));
+  join->erase();
+  b.setInsertionPoint(loop);
+  OpOperand &init = loop.getInitArgsMutable()[carried];
+  Value before = init.get();
+  TypedAttr least = arith::getIdentityValueAttr(kind, type.getElementType(), b, loop.getLoc());
+  init.set(arith::ConstantOp::create(b, loop.getLoc(), DenseElementsAttr::get(type, least)));
+  result.setType(type);
+  b.setInsertionPointAfter(loop);
+  auto whole = mk::ReduceOp::create(b, reduce.getLoc(), reduce.getType(), reduce.getKind(), result,
+                                    reduce.getAxis());
+  Value sum = arith::getReductionOp(kind, b, loop.getLoc(), before, whole);
+  result.replaceAllUsesExcept(sum, whole);
+  reduce->erase();
+}
+
 void transform(scf::ForOp loop, Recurrence &found) {
   Value arg = loop.getRegionIterArg(found.carried);
   Value result = loop.getResult(found.carried);
@@ -141,6 +210,8 @@ void mk_sm::deferReductions(scf::ForOp loop) {
   for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
     if (std::optional<Recurrence> found = match(loop, i))
       transform(loop, *found);
+    else if (std::optional<DealtRecurrence> dealt = matchDealt(loop, i))
+      transform(loop, *dealt);
     else
       explainKept(loop, i);
 }

@@ -39,7 +39,7 @@ SmallVector<scf::ForOp> mk_sm::getReadLoops(ModuleOp module) {
       auto holdsBack = [&](Operation *op) {
         return op != loop && (op->getNumRegions() || (!onlyReads(op) && !isa<scf::YieldOp>(op)));
       };
-      if (!mk::holdsAny(loop, holdsBack))
+      if (loop.getInductionVar().getType().isIndex() && !mk::holdsAny(loop, holdsBack))
         loops.push_back(loop);
     });
   });

@@ -25,10 +25,11 @@ struct Conversion {
 };
 } // namespace
 
-/// The 8 bits that an integer comes from.
+/// The 8 bits that an integer comes from, and whether they are signed; null if it is not the same
+/// number.
 static Value findByte(Value value, bool &isSigned) {
-  if (auto wider = value.getDefiningOp<arith::ExtSIOp>())
-    value = wider.getIn(), isSigned = true;
+  if (auto wider = value.getDefiningOp<arith::ExtSIOp>(); wider && isSigned)
+    value = wider.getIn();
   else if (auto wider = value.getDefiningOp<arith::ExtUIOp>())
     value = wider.getIn(), isSigned = false;
   return value.getType().isInteger(8) ? value : Value();

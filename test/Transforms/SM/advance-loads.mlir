@@ -270,12 +270,18 @@ mk.kernel @several on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
 // CHECK-NEXT: mk.load %a
 // CHECK: %[[C:.*]] = scf.if %[[RUNS]]
 // CHECK-NEXT: mk.load %a
-// CHECK: scf.for %[[J:.*]] = %c0 to %M step %c1 iter_args(%[[SUM:.*]] = %{{.*}}, %[[X0:.*]] = %[[A]], %[[X1:.*]] = %[[B]], %[[X2:.*]] = %[[C]])
+// A turn takes each of them once; what is left of the iterations, one after the other.
+// CHECK: %[[TURNS:.*]]:4 = scf.for %[[J:.*]] = %c0 to %{{.*}} step %c3 iter_args(%[[SUM:.*]] = %{{.*}}, %[[X0:.*]] = %[[A]], %[[X1:.*]] = %[[B]], %[[X2:.*]] = %[[C]])
+// CHECK: %[[S0:.*]] = arith.addf %[[SUM]], %[[X0]]
 // CHECK: %[[LATER:.*]] = arith.addi %[[J]], %c3
 // CHECK: %[[EXISTS:.*]] = arith.minsi %[[LATER]]
-// CHECK: %[[NEXT:.*]] = mk.load %a[%[[EXISTS]]
-// CHECK: %[[S:.*]] = arith.addf %[[SUM]], %[[X0]]
-// CHECK: scf.yield %[[S]], %[[X1]], %[[X2]], %[[NEXT]]
+// CHECK: %[[N0:.*]] = mk.load %a[%[[EXISTS]]
+// CHECK: %[[S1:.*]] = arith.addf %[[S0]], %[[X1]]
+// CHECK: %[[N1:.*]] = mk.load %a
+// CHECK: %[[S2:.*]] = arith.addf %[[S1]], %[[X2]]
+// CHECK: %[[N2:.*]] = mk.load %a
+// CHECK: scf.yield %[[S2]], %[[N0]], %[[N1]], %[[N2]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[TURNS]]#0, %{{.*}} = %[[TURNS]]#1,
 // CHECK: scf.for
 // CHECK-NEXT: mk.wait
 // CHECK-NEXT: mk.load %a
@@ -305,6 +311,48 @@ mk.kernel @alone on @mesh dims(uniform M) (inout %a : memref<?x64xf32> [M, 64]) 
         scf.yield %s : !f
       }
       mk.store %q, %a[%c0, %c0] : !f, memref<?x64xf32>
+    }
+  }
+}
+
+// -----
+
+// Loops that count otherwise, and tiles for which there are no registers.
+
+// CHECK-LABEL: mk.kernel @words
+// CHECK: scf.for {{.*}} : i32 {
+// CHECK-NEXT: arith.index_cast
+// CHECK-NEXT: mk.load %a
+// CHECK: scf.for
+// CHECK-NEXT: mk.load %a
+mk.mesh @mesh (gpu = 1 via link)
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+!f = tensor<40x64xf32, #dealt>
+!large = tensor<128x64xf32, #dealt>
+mk.kernel @words on @mesh dims(uniform M) (inout %a : memref<?x64xf32> [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %w0 = arith.constant 0 : i32
+  %w1 = arith.constant 1 : i32
+  %end = arith.index_cast %M : index to i32
+  mk.role @r ctas(rest) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %none = arith.constant dense<0.0> : !large
+      %r = scf.for %j = %w0 to %end step %w1 iter_args(%o = %zero) -> (!f) : i32 {
+        %at = arith.index_cast %j : i32 to index
+        %x = mk.load %a[%at, %c0] : memref<?x64xf32> -> !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+      mk.store %r, %a[%c0, %c0] : !f, memref<?x64xf32>
+      %q = scf.for %j = %c0 to %M step %c1 iter_args(%o = %none) -> (!large) {
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: is waited for where it is used: with other loads it takes too many registers to be carried; load it in front of the loop, or let fewer rows be a tile}}
+        %x = mk.load %a[%j, %c0] : memref<?x64xf32> -> !large
+        %s = arith.addf %o, %x : !large
+        scf.yield %s : !large
+      }
+      mk.store %q, %a[%c0, %c0] : !large, memref<?x64xf32>
     }
   }
 }

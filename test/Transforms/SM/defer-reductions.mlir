@@ -126,17 +126,18 @@ mk.kernel @seen on @mesh dims(uniform N) (
 
 // -----
 
-// A thread has no part of a row of a tile that is dealt out in runs.
+// A thread has no part of a row of a tile that is dealt out in runs: the tile is carried whole.
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 2>
 #dealt = #mk_sm.blocked<threads = 256, vector = 2>
 !row = tensor<128xf32, #mk_sm.slice<axis = 1, of = #acc>>
 !tile = tensor<128x4xf32, #dealt>
-// CHECK-LABEL: mk.kernel @dealt
+// CHECK-LABEL: mk.kernel @runs
 // CHECK-NOT: mk_sm.partial_sum
+// CHECK: scf.yield %{{.*}} : tensor<128x4xf32
 // CHECK: mk.reduce add
 // CHECK-NOT: mk_sm.partial_sum
-mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x4xf32> [N, 4], out %s : memref<?xf32> [N]) {
+mk.kernel @runs on @mesh dims(uniform N) (in %a : memref<?x4xf32> [N, 4], out %s : memref<?xf32> [N]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.role @r ctas(1) {
@@ -166,3 +167,49 @@ mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x4xf32> [N, 4], out %
 // DOTS-NOT: mk.reduce add
 // DOTS: else
 // DOTS: mk.reduce add %[[STATE]]#2 axis 1 : tensor<128x8xf32,
+
+// -----
+
+// Tiles that are dealt out are carried themselves: sums and maxima along any axis.
+
+mk.mesh @mesh (gpu = 1 via link)
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+#row = #mk_sm.blocked<threads = 128, vector = 1>
+!tile = tensor<16x64xf32, #dealt>
+!row = tensor<16xf32, #row>
+!column = tensor<64xf32, #row>
+
+// CHECK-LABEL: mk.kernel @dealt
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<16x64xf32
+// CHECK-DAG: %[[LEAST:.*]] = arith.constant dense<0xFF800000> : tensor<16x64xf32
+// CHECK: %[[START:.*]] = mk.load %f
+// CHECK: %[[P:.*]]:2 = scf.for {{.*}} iter_args(%[[S:.*]] = %[[ZERO]], %[[M:.*]] = %[[LEAST]])
+// CHECK-NOT: mk.reduce
+// CHECK: arith.addf %[[S]],
+// CHECK: arith.maximumf %[[M]],
+// CHECK: scf.yield
+// CHECK-DAG: %[[SUM:.*]] = mk.reduce add %[[P]]#0 axis 1
+// CHECK-DAG: arith.addf %[[START]], %[[SUM]]
+// CHECK-DAG: %[[MOST:.*]] = mk.reduce max %[[P]]#1 axis 0
+// CHECK-DAG: arith.maximumf %[[MOST]],
+mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x64xf32> [N, 64], in %f : memref<?xf32> [N],
+    out %s : memref<?xf32> [N], out %m : memref<?xf32> [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(232) {
+      %least = arith.constant dense<-4.0> : !column
+      %start = mk.load %f[%c0] : memref<?xf32> -> !row
+      %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%li = %start, %gi = %least) -> (!row, !column) {
+        %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
+        %r = mk.reduce add %x axis 1 : !tile -> !row
+        %q = mk.reduce max %x axis 0 : !tile -> !column
+        %ln = arith.addf %li, %r : !row
+        %gn = arith.maximumf %q, %gi : !column
+        scf.yield %ln, %gn : !row, !column
+      }
+      mk.store %l, %s[%c0] : !row, memref<?xf32>
+      mk.store %g, %m[%c0] : !column, memref<?xf32>
+    }
+  }
+}

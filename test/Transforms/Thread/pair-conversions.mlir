@@ -50,17 +50,21 @@ mk_thread.kernel @numbers threads(384) cluster(1) params(512) shared(4096)
   %zero = llvm.mlir.constant(0.0 : f32) : f32
   %12 = mk_thread.to_fp8 f8E5M2 %8, %zero
   %13 = mk_thread.to_fp8 f8E5M2 %9, %zero
-  // Nothing goes with them: another type, another result, the only one of its kind, an operand that comes behind the first.
+  // Nothing goes with them: another type, another result, the only one of its kind, signed numbers that are
+  // taken for unsigned ones, an operand that comes behind the first.
   // CHECK: arith.sitofp %{{.*}} : i32 to f32
   // CHECK: mk_thread.from_fp8 f8E4M3FN
   // CHECK: mk_thread.from_fp8 f8E5M2
-  // CHECK: arith.sitofp %{{.*}} : i8 to bf16
-  // CHECK: arith.fptosi
   // CHECK: arith.sitofp %{{.*}} : i8 to bf16
   %14 = arith.sitofp %n : i32 to f32
   %15 = mk_thread.from_fp8 f8E4M3FN %u0
   %16 = mk_thread.from_fp8 f8E5M2 %u1
   %17 = arith.sitofp %a : i8 to bf16
+  // CHECK: arith.uitofp %{{.*}} : i32 to f32
+  // CHECK: arith.uitofp %{{.*}} : i32 to f32
+  %19 = arith.uitofp %w0 : i32 to f32
+  %20 = arith.uitofp %w1 : i32 to f32
   %c = arith.fptosi %17 : bf16 to i8
+  // CHECK: arith.sitofp %{{.*}} : i8 to bf16
   %18 = arith.sitofp %c : i8 to bf16
 }

@@ -106,6 +106,9 @@ def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
     tile of partial sums instead (`mk_sm.partial_sum`, twice the registers), and they
     are reduced behind it. Floating-point sums are rounded otherwise.
 
+    In partitions without dots the loop carries the tile itself, where that is dealt out and has few registers, for a
+    sum, maximum or minimum along any axis.
+
     Runs in front of the passes that peel loops.
   }];
 }
