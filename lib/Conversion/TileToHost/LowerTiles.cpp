@@ -13,6 +13,14 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+/// Where a part begins. What begins in front of the buffer is never copied as it is, and upstream
+/// takes no offset below zero, also where it becomes a constant later.
+static OpFoldResult getStart(OpBuilder &b, Location loc, Value offset) {
+  if (std::optional<int64_t> constant = getConstantIntValue(offset))
+    return b.getIndexAttr(std::max<int64_t>(*constant, 0));
+  return IndexMath{b, loc}.max(offset, arith::ConstantIndexOp::create(b, loc, 0));
+}
+
 /// The part of `buffer`, which may be a tile, that a tile with these sizes covers.
 static Value subview(OpBuilder &b, Location loc, Value buffer, ValueRange offsets,
                      ArrayRef<OpFoldResult> sizes) {
@@ -21,7 +29,7 @@ static Value subview(OpBuilder &b, Location loc, Value buffer, ValueRange offset
   int64_t lead = type.getRank() - static_cast<int64_t>(sizes.size());
   for (int64_t d = 0; d < type.getRank(); ++d) {
     starts.push_back(offsets.empty() ? OpFoldResult(b.getIndexAttr(0))
-                                     : getAsOpFoldResult(offsets[d]));
+                                     : getStart(b, loc, offsets[d]));
     extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1)) : sizes[d - lead]);
     steps.push_back(b.getIndexAttr(1));
   }
