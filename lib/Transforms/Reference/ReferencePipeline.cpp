@@ -43,6 +43,8 @@ void mk::buildReferenceBufferization(OpPassManager &pm) {
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   bufferization::buildBufferDeallocationPipeline(pm);
+  // What is freed may be chosen by a helper of upstream's, which could not return a fault.
+  pm.addPass(createInlinerPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   pm.addPass(createCanonicalizerPass());
 }
