@@ -36,38 +36,43 @@ AffineMap KernelOp::getArgShape(unsigned i) {
   return cast<AffineMapAttr>(getArgShapes()[i]).getValue();
 }
 
-std::optional<int64_t> KernelOp::getArgExtent(unsigned i, unsigned dim) {
-  MLIRContext *context = getContext();
-  MeshOp mesh = getMeshOp();
+std::optional<SplitExtent> mk::getSplitExtent(KernelOp kernel, unsigned i, unsigned dim) {
+  MLIRContext *context = kernel.getContext();
+  MeshOp mesh = kernel.getMeshOp();
   // What is not known stays a symbol.
   AffineExpr open = getAffineSymbolExpr(0, context);
   SmallVector<AffineExpr> dims, sizes;
-  for (unsigned d = 0, e = getNumDims(); d != e; ++d) {
-    std::optional<int64_t> size = getDimSize(d);
+  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d) {
+    std::optional<int64_t> size = kernel.getDimSize(d);
     dims.push_back(size ? getAffineConstantExpr(*size, context) : open);
   }
   auto axisSize = [&](Attribute name) {
     return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue())).getSize();
   };
-  for (Attribute name : getSizeAxes()) {
+  for (Attribute name : kernel.getSizeAxes()) {
     int64_t size = axisSize(name);
     sizes.push_back(ShapedType::isDynamic(size) ? open : getAffineConstantExpr(size, context));
   }
-  AffineExpr whole = getArgShape(i).getResult(dim).replaceDimsAndSymbols(dims, sizes);
+  AffineExpr whole = kernel.getArgShape(i).getResult(dim).replaceDimsAndSymbols(dims, sizes);
   auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, 1));
   if (!extent)
     return std::nullopt;
   int64_t ranks = 1;
-  if (ArrayAttr split = getArgSplit(i); !split.empty())
+  if (ArrayAttr split = kernel.getArgSplit(i); !split.empty())
     for (Attribute name : cast<ArrayAttr>(split[dim])) {
       int64_t size = axisSize(name);
       if (ShapedType::isDynamic(size))
         return std::nullopt;
       ranks *= size;
     }
-  if (extent.getValue() % ranks)
+  return SplitExtent{extent.getValue(), ranks};
+}
+
+std::optional<int64_t> KernelOp::getArgExtent(unsigned i, unsigned dim) {
+  std::optional<SplitExtent> extent = getSplitExtent(*this, i, dim);
+  if (!extent || extent->whole % extent->shards)
     return std::nullopt;
-  return extent.getValue() / ranks;
+  return extent->whole / extent->shards;
 }
 
 ArrayAttr KernelOp::getArgSplit(unsigned i) { return cast<ArrayAttr>(getArgSplits()[i]); }

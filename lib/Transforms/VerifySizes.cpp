@@ -4,6 +4,7 @@
 // is left of it. What is not known yet mk_plan computes, with tests of its own.
 //
 //===----------------------------------------------------------------------===//
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Support/Checked.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
@@ -74,6 +75,29 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
     return success();
   }
 
+  /// An address of one rank names the same element at another only if rows are equally long.
+  LogicalResult verifyShards(KernelOp kernel) {
+    for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+      // Nobody writes to another rank's inputs.
+      if (!isSymmetric(kernel.getKernelArg(i).getType()) || kernel.getArgKind(i) == ArgKind::In)
+        continue;
+      AffineMap shape = kernel.getArgShape(i);
+      for (unsigned d = 1; d < shape.getNumResults(); ++d) {
+        std::optional<SplitExtent> extent = getSplitExtent(kernel, i, d);
+        if (!extent || extent->whole % extent->shards == 0)
+          continue;
+        return kernel.emitOpError()
+               << "symmetric argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
+               << "' has " << extent->whole << " elements in dimension " << d << ", of which "
+               << extent->shards
+               << " ranks have different numbers, so that peers would not find its rows: only its "
+                  "first dimension may be split unevenly; bind a multiple of "
+               << extent->shards << ", or let peers write to scratch of whole shards";
+      }
+    }
+    return success();
+  }
+
   /// A launch would be refused, whatever it is given.
   LogicalResult verifyRequirement(RequireOp require) {
     if (numbers->getIndex(require.getCondition()) != 0)
@@ -95,7 +119,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       for (RequireOp require : kernel.getBody().getOps<RequireOp>())
         if (failed(verifyRequirement(require)))
           return signalPassFailure();
-      if (failed(verifyArguments(kernel)))
+      if (failed(verifyArguments(kernel)) || failed(verifyShards(kernel)))
         return signalPassFailure();
       if (holdsAny(kernel, [&](Operation *op) {
             auto loop = dyn_cast<ForeachOp>(op);

@@ -138,12 +138,13 @@ Status JobPlan::layOut(const Mesh &mesh,
     for (uint32_t r = 1; addressed && r < world_; ++r)
       for (size_t d = 1; d < arg.rank; ++d)
         if (shards_[i][r].sizes[d] != shards_[i][0].sizes[d])
-          return error(StatusCode::FailedPrecondition, "symmetric argument '",
-                       arg.name, "' has ", shards_[i][0].sizes[d],
-                       " elements in dimension ", d, " on rank 0 and ",
+          return error(StatusCode::FailedPrecondition, "symmetric argument '", arg.name, "' has ",
+                       shards_[i][0].sizes[d], " elements in dimension ", d, " on rank 0 and ",
                        shards_[i][r].sizes[d], " on rank ", r,
                        ": only its first dimension may be split unevenly, or "
-                       "that of an argument of kind in, which peers do not write");
+                       "that of an argument of kind in, which peers do not write; give "
+                       "a multiple of the ranks, or let peers write to scratch of whole "
+                       "shards");
   }
   return Status::ok();
 }

@@ -86,3 +86,30 @@ mk.kernel @elements on @mesh dims(uniform N) (in %x : memref<?xf32> [N], in %y :
   mk.role @r ctas(1) {
   }
 }
+
+// -----
+
+// Peers write to it.
+mk.mesh @mesh (gpu = 2 via link)
+
+// expected-error @+1 {{symmetric argument 'x' has 5 elements in dimension 1, of which 2 ranks have different numbers, so that peers would not find its rows: only its first dimension may be split unevenly; bind a multiple of 2, or let peers write to scratch of whole shards}}
+mk.kernel @uneven on @mesh dims(uniform N = 5) (
+    out %x : memref<?x?xf32, #mk.symmetric> [N, N] split [(), (gpu)]) {
+  mk.role @r ctas(1) {
+  }
+}
+
+// -----
+
+// Rows are equally long, or peers do not write them, or their length is not known.
+mk.mesh @mesh (gpu = 2 via link)
+
+mk.kernel @even on @mesh dims(uniform N = 5, uniform M, rank T) (
+    out %x : memref<?x?xf32, #mk.symmetric> [N, N] split [(gpu), ()],
+    in %y : memref<?x?xf32, #mk.symmetric> [N, N] split [(), (gpu)],
+    out %z : memref<?x?xf32> [N, N] split [(), (gpu)],
+    out %u : memref<?x?xf32, #mk.symmetric> [N, M] split [(), (gpu)],
+    out %v : memref<?x?xf32, #mk.symmetric> [N, T] split [(), (gpu)]) {
+  mk.role @r ctas(1) {
+  }
+}

@@ -17,6 +17,13 @@ constexpr int64_t kMaxRanks = 65536;
 std::string describeExtent(KernelOp kernel, AffineExpr extent);
 /// Whether an extent is each rank's own, so that the whole is a sum.
 bool dependsOnRankDim(KernelOp kernel, AffineExpr extent);
+
+/// An extent over all ranks, and into how many shards it is split.
+struct SplitExtent {
+  int64_t whole, shards;
+};
+/// That of dimension `dim` of argument `arg`, if it is known.
+std::optional<SplitExtent> getSplitExtent(KernelOp kernel, unsigned arg, unsigned dim);
 /// Names for a message: 'a', 'b', 'c'.
 template <typename Range> auto quoted(const Range &names) {
   return llvm::interleaved(names, "', '", "'", "'");
