@@ -502,5 +502,6 @@ const char *mk::check::remedyOf(const Race &race) {
   if (!a.write)
     return "signal when the read is done and wait for that before the memory "
            "is written again";
-  return "order the two writes by a signal and a wait";
+  return "order the two writes by a signal and a wait, or give each memory of "
+         "its own, as a slot for each writer";
 }

@@ -89,6 +89,24 @@ static int fail(const std::string &message, char **error, int result = kFailed) 
   return result;
 }
 
+/// The messages of a compilation that failed: what it failed at comes before warnings. A note of
+/// all that follows stays in front of that.
+static std::string putErrorsFirst(StringRef messages) {
+  std::string errors, others;
+  std::string *block = &errors;
+  while (!messages.empty() && !messages.starts_with("note: ")) {
+    auto [line, rest] = messages.split('\n');
+    if (line.starts_with("error: ") || line.contains(": error: "))
+      block = &errors;
+    else if (line.starts_with("warning: ") || line.contains(": warning: "))
+      block = &others;
+    *block += line;
+    *block += '\n';
+    messages = rest;
+  }
+  return errors + others + messages.str();
+}
+
 static int compileText(StringRef source, const char *name, const char *optionsJson, void **package,
                        size_t *size, char **error) {
   mk::CompileOptions options;
@@ -102,7 +120,7 @@ static int compileText(StringRef source, const char *name, const char *optionsJs
   if (!mk::runGuarded([&] { ok = mk::compile(source, name, options, output, messages); }, ended))
     return fail(messages + "error: " + name + ": " + ended, error);
   if (!ok)
-    return fail(messages, error, misused ? kMisused : kFailed);
+    return fail(putErrorsFirst(messages), error, misused ? kMisused : kFailed);
   *package = std::malloc(output.size() ? output.size() : 1);
   if (!*package)
     return fail("no memory for the package", error);

@@ -197,7 +197,7 @@ mk.kernel @count_first on @mesh (scratch %x : memref<24xf32> [24], out %c : memr
 // -----
 
 // A second round into the same slots without asking whether the first has been read.
-// CHECK: error: 'mk.put' op races: role 'send' (rank {{[0-2]}}, CTA 0) puts 'slots'[0:8] of rank {{[0-2]}}, and role 'send' (rank {{[0-2]}}, CTA 0) puts it with nothing to order the two
+// CHECK: error: 'mk.put' op races: role 'send' (rank {{[0-2]}}, CTA 0) puts 'slots'[0:8] of rank {{[0-2]}}, and role 'send' (rank {{[0-2]}}, CTA 0) puts it with nothing to order the two; order the two writes by a signal and a wait, or give each memory of its own, as a slot for each writer
 !sig = !mk.signal<2, sys, arrivals = 1>
 mk.mesh @mesh (node = 1 via net, gpu = 3 via link)
 mk.kernel @no_handshake on @mesh (in %a : memref<16xf32, #mk.symmetric> [16], scratch %slots : memref<24xf32, #mk.symmetric> [24],

@@ -129,6 +129,16 @@ struct Checker {
               rank, text));
   }
 
+  /// Whether an element of floats holds what each held before the launch: all bits set.
+  bool isPoison(size_t arg, const std::byte *got, int64_t i) const {
+    const Metadata::Arg &a = metadata.args[arg];
+    size_t size = byteSize(a.type);
+    return isFloat(a.type) && a.kind != Metadata::ArgKind::InOut &&
+           std::isnan(loadElement(a.type, got, i)) &&
+           std::all_of(got + i * size, got + (i + 1) * size,
+                       [](std::byte b) { return b == std::byte{0xff}; });
+  }
+
   /// Elements that hold what they held before the launch, where the reference was
   /// not computed: NaN, or of integers something else in each run.
   void findUnwritten(OutputCheck &check, size_t arg, uint32_t copy,
@@ -247,9 +257,17 @@ struct Checker {
         if (good)
           return;
         char text[160];
-        std::snprintf(text, sizeof(text),
-                      ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
-                      value, want, error, allowed);
+        if (isPoison(arg, got, i))
+          std::snprintf(text, sizeof(text),
+                        ": is NaN, as it was before the launch, want %.9g: nobody wrote "
+                        "it, or what it comes from",
+                        want);
+        else if (std::isnan(value) && !std::isnan(want))
+          std::snprintf(text, sizeof(text),
+                        ": got nan, want %.9g: it may come from what nobody wrote", want);
+        else
+          std::snprintf(text, sizeof(text), ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
+                        value, want, error, allowed);
         addMismatch(check, arg, copy, i, text);
       });
       if (check.compared == 0)

@@ -14,6 +14,8 @@
 // RUN: sed 's/%%hole = .*/%%hole = arith.constant 778 : index/' %s > %t.large.mlir
 // RUN: not mk-run %t.large.mlir --kernel large --bind N=2000,W=200 --check | FileCheck %s --check-prefix=LARGE
 // LARGE: c[778, 0] on rank 0: is NaN, as it was before the launch
+// RUN: not mk-run --no-optimize %t.large.mlir --kernel large --bind N=800,W=2 --check | FileCheck %s --check-prefix=COMPARED
+// COMPARED: c[778, 0] on rank 0: is NaN, as it was before the launch, want 1: nobody wrote it, or what it comes from
 // RUN: sed 's/xf32>/xi16>/g; s/: f32/: i16/; s/1.0/1/; s/xf64>/xi16>/g; s/: f64/: i16/' %t.large.mlir > %t.ints.mlir
 // RUN: not mk-run %t.ints.mlir --kernel large --bind N=2000,W=200 --check | FileCheck %s --check-prefix=INTS
 // INTS: c[778, 0] on rank 0: differs between two runs, as it did before the launch: not written
