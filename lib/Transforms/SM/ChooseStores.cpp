@@ -36,16 +36,21 @@ static std::string findObstacle(mk::StoreOp store) {
         "transposed tiles leave through shared memory where their elements have 16 "
         "bits, and where they are added their rows are at most {0} or a multiple of it",
         MmaAttr::kRows);
+  if (type.getRank() < 2)
+    return "its tile is no matrix, and small: nothing need be changed";
   if (!isMatrix)
-    return "its tile has not the layout of accumulators";
+    return "its tile has not the layout of accumulators: compute it from what mk.dot gives, where "
+           "it is large";
   if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
     return "its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes "
-           "in order";
+           "in order: store such numbers where the values allow it";
   if (!inChunks)
-    return llvm::formatv("its {0} columns {1} no multiple of {2}", type.getDimSize(1),
-                         adds ? "are added and" : "are", sm.getChunk() * 8 / bits);
+    return llvm::formatv("its {0} columns {1} no multiple of {2}: use tiles that have",
+                         type.getDimSize(1), adds ? "are added and" : "are",
+                         sm.getChunk() * 8 / bits);
   if (cast<MemRefType>(store.getDest().getType()).getRank() > rank)
-    return llvm::formatv("the copy engine takes buffers of at most {0} dimensions", rank);
+    return llvm::formatv("the copy engine takes buffers of at most {0} dimensions: join some",
+                         rank);
   return {};
 }
 

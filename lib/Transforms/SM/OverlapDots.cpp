@@ -95,7 +95,12 @@ bool Overlap::analyseEarly(MmaOp dot) {
   if (!isa<StagedType>(dot.getLhs().getType()))
     return giveUp(dot, "has a left operand in registers, which is computed first: load it from "
                        "memory, or do this dot last");
-  if (!isZero(skipFence(dot.getAcc())))
+  Value sum = skipFence(dot.getAcc());
+  if (llvm::is_contained(loop.getRegionIterArgs(), sum))
+    return giveUp(dot, "adds to an accumulator that the loop carries; only dots that start from "
+                       "zero can begin early, and to add their results takes as many registers "
+                       "again: leave it as it is (mk-sm-defer-waits keeps such dots in flight)");
+  if (!isZero(sum))
     return giveUp(dot, "adds to an accumulator; only dots that start from zero can begin early: "
                        "add its result by arith.addf");
   early.push_back(dot);

@@ -37,13 +37,17 @@ void mk_sm::reverseFolds(mk::FoldOp fold) {
   // A function puts a left part and a right one together, a reduction any two.
   auto items = fold->getParentOfType<ItemsOp>();
   if (!items) {
-    missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody knows "
-                                   "which panels the item before left in the cache";
+    missed(fold, kReverseFolds)
+        << "stands in no loop over items in static order, so nobody knows which panels the item "
+           "before left in the cache: schedule(static) has it, and suits items that take equally "
+           "long";
   } else if (!isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr())) {
     missed(fold, kReverseFolds)
         << "has parts in a fixed order: say by which reduction they combine (combine)";
   } else if (!onlyLoads(fold)) {
-    missed(fold, kReverseFolds) << "does more in an iteration than load and compute";
+    missed(fold, kReverseFolds)
+        << "does more in an iteration than load and compute: do the rest in "
+           "front of it or behind";
   } else {
     passed(fold, kReverseFolds) << "is walked from its end in every second item";
     reverseInOddItems(fold, items);

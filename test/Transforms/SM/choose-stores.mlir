@@ -26,21 +26,24 @@ mk.kernel @stores on @mesh dims(uniform K) (
       // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
       mk.store %g, %c[%c0, %c0] reduce(add) : !tile, memref<?x?xf32>
       // CHECK-NOT: mk_sm.store
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: the copy engine takes buffers of at most 5 dimensions}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: the copy engine takes buffers of at most 5 dimensions: join some}}
       mk.store %g, %d[%c0, %c0, %c0, %c0, %c0, %c0] : !tile, memref<1x1x1x1x64x64xf32>
       // expected-remark @+1 {{mk-sm-choose-stores: passed: is stored from registers: to scratch of known extents, in whole sectors}}
       mk.store %g, %p[%c0, %c0] : !tile, memref<64x64xf32>
       %w = arith.constant dense<0> : tensor<64x64xi32, #acc>
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes in order}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes in order: store such numbers where the values allow it}}
       mk.store %w, %i[%c0, %c0] : tensor<64x64xi32, #acc>, memref<?x64xi32>
       %s = arith.constant dense<0.0> : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its tile has not the layout of accumulators}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its tile is no matrix, and small: nothing need be changed}}
       mk.store %s, %l[%c0] : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>, memref<?xf32>
+      %b = arith.constant dense<0.0> : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its tile has not the layout of accumulators: compute it from what mk.dot gives, where it is large}}
+      mk.store %b, %c[%c0, %c0] : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>, memref<?x?xf32>
       %thin = arith.constant dense<0.0> : tensor<64x24xf32, #acc>
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 24 columns are no multiple of 32}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 24 columns are no multiple of 32: use tiles that have}}
       mk.store %thin, %n[%c0, %c0] : tensor<64x24xf32, #acc>, memref<?x24xf32>
       %wide = arith.constant dense<0.0> : tensor<64x72xf32, #acc>
-      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 72 columns are added and no multiple of 32}}
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 72 columns are added and no multiple of 32: use tiles that have}}
       mk.store %wide, %m[%c0, %c0] reduce(add) : tensor<64x72xf32, #acc>, memref<?x72xf32>
       %turned = mk.transpose %g : !tile -> tensor<64x64xf32, #mk_sm.transposed<of = #acc>>
       // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and where they are added their rows are at most 64 or a multiple of it}}

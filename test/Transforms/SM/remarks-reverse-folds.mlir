@@ -22,7 +22,7 @@ mk.kernel @folds on @mesh dims(uniform N, uniform K) (
         %u = arith.addf %t, %x : tensor<64xf32>
         mk.yield %u : tensor<64xf32>
       }
-      // expected-remark @+1 {{mk-sm-reverse-folds: missed: does more in an iteration than load and compute}}
+      // expected-remark @+1 {{mk-sm-reverse-folds: missed: does more in an iteration than load and compute: do the rest in front of it or behind}}
       %w = mk.fold (%k) in (%K) iter(%t = %v) combine(add) : tensor<64xf32> {
         %x = mk.load %a[%n, %k] : memref<?x?xf32> -> tensor<64xf32>
         %old = mk.count %done[%k] add %c1 : !mk.counter<?>
@@ -34,7 +34,7 @@ mk.kernel @folds on @mesh dims(uniform N, uniform K) (
   }
   mk.role @drawn ctas(rest) {
     mk.foreach (%n) in (%N) schedule(ticket) {
-      // expected-remark @+1 {{mk-sm-reverse-folds: missed: stands in no loop over items in static order, so nobody knows which panels the item before left in the cache}}
+      // expected-remark @+1 {{mk-sm-reverse-folds: missed: stands in no loop over items in static order, so nobody knows which panels the item before left in the cache: schedule(static) has it, and suits items that take equally long}}
       %s = mk.fold (%k) in (%K) iter(%t = %zero) combine(add) : tensor<64xf32> {
         %x = mk.load %a[%n, %k] : memref<?x?xf32> -> tensor<64xf32>
         %u = arith.addf %t, %x : tensor<64xf32>
