@@ -151,11 +151,20 @@ static ParseResult parseShape(OpAsmParser &parser,
   SmallVector<AffineExpr> exprs;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
         SMLoc loc = parser.getCurrentLocation();
-        if (succeeded(parser.parseAffineExpr(symbols, exprs.emplace_back())))
-          return success();
-        return parser.emitError(loc, "extents are integers, what dims(...) and sizes(...) name (")
+        std::string why; // in upstream's words
+        {
+          ScopedDiagnosticHandler handler(parser.getContext(), [&](Diagnostic &diag) {
+            why = diag.str();
+            return success();
+          });
+          if (succeeded(parser.parseAffineExpr(symbols, exprs.emplace_back())))
+            return success();
+        }
+        return parser.emitError(loc)
+               << why << "; extents are integers, what dims(...) and sizes(...) name ("
                << (symbols.empty() ? "here nothing" : quoted(llvm::make_first_range(symbols)).str())
-               << "), and sums and products of these";
+               << "), their sums, and their products with integers and what sizes(...) names: a "
+                  "product of two dimensions is a dimension of its own";
       }))
     return failure();
   map = AffineMap::get(numDims, numSymbols, exprs, parser.getContext());

@@ -112,14 +112,14 @@ LogicalResult PutOp::verify() {
   auto dest = cast<MemRefType>(getDest().getType());
   size_t rank = source.getRank();
   if (dest.getRank() != source.getRank())
-    return emitOpError()
-           << "copies from rank " << rank << " to rank " << dest.getRank()
-           << ": declare both arguments with as many dimensions, of extent 1 where one has fewer";
+    return emitOpError() << "copies between buffers that have " << rank << " and " << dest.getRank()
+                         << " dimensions: declare both arguments with as many dimensions, of "
+                            "extent 1 where one has fewer";
   if (getSrcOffsets().size() != rank || getSizes().size() != rank || getDstOffsets().size() != rank)
     return emitOpError() << "has " << getSrcOffsets().size() << " source offsets, "
                          << getSizes().size() << " sizes and " << getDstOffsets().size()
-                         << " destination offsets for buffers of rank " << rank
-                         << ": give one for each dimension";
+                         << " destination offsets for buffers of " << rank
+                         << " dimensions: give one for each";
   if (source.getElementType() != dest.getElementType())
     return emitOpError() << "copies elements of " << source.getElementType() << " to a buffer of "
                          << dest.getElementType() << ": a put does not convert";

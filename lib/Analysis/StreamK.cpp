@@ -116,8 +116,10 @@ bool FoldSlices::visitDown(Operation *op) {
   if (auto store = dyn_cast<StoreOp>(op)) {
     if (!axes.contains(store.getTile()))
       return fail(op, "stores what does not follow from the fold");
-    if (store.getPeer() || store.getSignal() || store.getReduction() || !store.getValid().empty())
+    if (store.getPeer() || store.getSignal() || store.getReduction())
       return fail(op, "stores more than a tile to this rank's memory");
+    if (!store.getValid().empty())
+      return fail(op, "stores a tile with a limit of its own");
     return true;
   }
   if (!isMemoryEffectFree(op) && !isa<LoadOp>(op))

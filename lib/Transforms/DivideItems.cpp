@@ -40,11 +40,16 @@ private:
 };
 } // namespace
 
+/// The file has a loop where items are.
+static InFlightDiagnostic refuse(ItemsOp items) {
+  return emitError(items.getLoc()) << "'mk.foreach' op ";
+}
+
 LogicalResult Division::checkClusters() {
   auto role = items->getParentOfType<RoleOp>();
   auto kernel = items->getParentOfType<KernelOp>();
   if (!role)
-    return items.emitOpError() << "stands in mk.prepare, where no item is divided: leave parts out";
+    return refuse(items) << "stands in mk.prepare, where no item is divided: leave parts out";
   FailureOr<SmallVector<int64_t>> counts = getCtas(kernel);
   if (failed(counts))
     return failure();
@@ -52,21 +57,24 @@ LogicalResult Division::checkClusters() {
   int64_t grid = countGrid(kernel, *counts);
   if (grid % ctas == 0 && first % ctas == 0 && count % ctas == 0)
     return success();
-  return items.emitOpError() << "is done by " << count << " of " << grid << " CTAs from number "
-                             << first << " on, which are no whole clusters of " << ctas
-                             << ": change its number, or use fewer parts";
+  return refuse(items) << "is done by " << count << " of " << grid << " CTAs from number " << first
+                       << " on, which are no whole clusters of " << ctas
+                       << ": change its number, or use fewer parts";
 }
 
 LogicalResult Division::check() {
   if (failed(checkClusters()))
     return failure();
   if (items.getTeams() > 1)
-    return items.emitOpError() << "has teams that take items in turn, but its items are divided: "
-                                  "leave alternate out, or parts";
+    return refuse(items) << "has teams that take items in turn, but its items are divided: "
+                            "leave alternate out, or parts";
   auto folds = items.getBody().getOps<FoldOp>();
   if (!llvm::hasSingleElement(folds))
-    return items.emitOpError() << "has " << llvm::range_size(folds)
-                               << " folds side by side, of which parts divide one: leave parts out";
+    return refuse(items)
+           << "needs exactly one mk.fold directly in its body, which parts divide, but "
+              "has "
+           << llvm::range_size(folds)
+           << ": take it out of scf.if and of other loops, or leave parts out";
   fold = *folds.begin();
   if (!fold.getCombineAttr())
     return fold.emitOpError() << "does not say how parts are put together: add combine(...)";

@@ -7,7 +7,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
   %l = arith.constant dense<0.0> : tensor<64x16xbf16>
   %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(6) {
-    // expected-error @+1 {{is done by 6 of 6 CTAs from number 0 on, which are no whole clusters of 4: change its number, or use fewer parts}}
+    // expected-error @+1 {{'mk.foreach' op is done by 6 of 6 CTAs from number 0 on, which are no whole clusters of 4: change its number, or use fewer parts}}
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
         %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
@@ -27,7 +27,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
   %l = arith.constant dense<0.0> : tensor<64x16xbf16>
   %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
-    // expected-error @+1 {{has teams that take items in turn, but its items are divided: leave alternate out, or parts}}
+    // expected-error @+1 {{'mk.foreach' op has teams that take items in turn, but its items are divided: leave alternate out, or parts}}
     mk_sm.items (%i) round(%n) of %M teams(2) parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
         %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
@@ -47,7 +47,7 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
   %l = arith.constant dense<0.0> : tensor<64x16xbf16>
   %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
-    // expected-error @+1 {{has 2 folds side by side, of which parts divide one: leave parts out}}
+    // expected-error @+1 {{'mk.foreach' op needs exactly one mk.fold directly in its body, which parts divide, but has 2: take it out of scf.if and of other loops, or leave parts out}}
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
         %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>

@@ -76,8 +76,21 @@ mk.kernel @valid on @mesh dims(uniform M) (out %c : !v [M, M]) {
       %a = mk.fold (%k) in (%M) iter(%s = %zero) combine(add) : !t {
         mk.yield %s : !t
       }
-      // expected-remark @+1 {{stores more than a tile to this rank's memory, so}}
+      // expected-remark @+1 {{stores a tile with a limit of its own, so}}
       mk.store %a, %c[%i, %i] valid(%c4, %c4) : !t, !v
+    }
+  }
+}
+
+mk.kernel @adds on @mesh dims(uniform M) (out %c : !v [M, M]) {
+  %zero = arith.constant dense<0.0> : !t
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      %a = mk.fold (%k) in (%M) iter(%s = %zero) combine(add) : !t {
+        mk.yield %s : !t
+      }
+      // expected-remark @+1 {{stores more than a tile to this rank's memory, so}}
+      mk.store %a, %c[%i, %i] reduce(add) : !t, !v
     }
   }
 }

@@ -10,11 +10,19 @@ using namespace mlir::mk_sm;
 
 static bool usesRing(Operation &op) { return holds<WaitOp>(&op); }
 
+/// What the file does where it has no such op; empty if it has it.
+static StringRef getWrittenAs(Operation *op) {
+  if (isa<ConvertLayoutOp>(op))
+    return "takes a tile as other threads have it, which ";
+  if (isa<ReceiveOp, TicketOp, PopOp>(op))
+    return "takes a number that a thread draws (schedule(ticket), a queue) or reads, which ";
+  return "";
+}
+
 static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
-  // A change of layout stands nowhere in the file.
-  bool isMade = isa<ConvertLayoutOp>(op);
-  InFlightDiagnostic diag = isMade ? emitError(op->getLoc()) : op->emitOpError();
-  diag << (isMade ? "takes a tile as other threads have it, which " : "") << reason
+  StringRef written = getWrittenAs(op);
+  InFlightDiagnostic diag = written.empty() ? op->emitOpError() : emitError(op->getLoc());
+  diag << written << reason
        << "; its role has order(alternate = 2), whose teams work on items of their own: "
           "leave alternate out";
   return diag;

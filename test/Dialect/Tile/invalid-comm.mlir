@@ -3,7 +3,7 @@
 // Puts, signals, counters and queues.
 
 func.func @f(%n: index, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %h: memref<?x?xf16>, %r1: memref<?xf32>, %s0: memref<f32, #mk.symmetric>, %s8: memref<?xi8, #mk.symmetric>, %rows: tensor<4xi32>, %rowsd: tensor<?xi32>, %sig: !mk.signal<?, sys, arrivals = 2>, %sig4: !mk.signal<4, sys, arrivals = 2>, %local: !mk.signal<?, gpu, arrivals = 2>, %c: !mk.counter<?>, %q: !mk.queue<?x2xi32>) {
-  // expected-error @+1 {{copies from rank 1 to rank 2: declare both arguments with as many dimensions, of extent 1 where one has fewer}}
+  // expected-error @+1 {{copies between buffers that have 1 and 2 dimensions: declare both arguments with as many dimensions, of extent 1 where one has fewer}}
   mk.put %r1[%n][%n] to %s[%n, %n] on %n : memref<?xf32> to memref<?x?xf32, #mk.symmetric>
   return
 }
@@ -11,7 +11,7 @@ func.func @f(%n: index, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>,
 // -----
 
 func.func @f(%n: index, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %h: memref<?x?xf16>, %r1: memref<?xf32>, %s0: memref<f32, #mk.symmetric>, %s8: memref<?xi8, #mk.symmetric>, %rows: tensor<4xi32>, %rowsd: tensor<?xi32>, %sig: !mk.signal<?, sys, arrivals = 2>, %sig4: !mk.signal<4, sys, arrivals = 2>, %local: !mk.signal<?, gpu, arrivals = 2>, %c: !mk.counter<?>, %q: !mk.queue<?x2xi32>) {
-  // expected-error @+1 {{has 2 source offsets, 1 sizes and 2 destination offsets for buffers of rank 2: give one for each dimension}}
+  // expected-error @+1 {{has 2 source offsets, 1 sizes and 2 destination offsets for buffers of 2 dimensions: give one for each}}
   mk.put %m[%n, %n][%n] to %s[%n, %n] on %n : memref<?x?xf32> to memref<?x?xf32, #mk.symmetric>
   return
 }

@@ -222,8 +222,7 @@ mk.kernel @k on @m dims(M, N) () {
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+2 {{use of undeclared identifier}}
-// expected-error @+1 {{extents are integers, what dims(...) and sizes(...) name ('M', 'gpu'), and sums and products of these}}
+// expected-error @+1 {{use of undeclared identifier; extents are integers, what dims(...) and sizes(...) name ('M', 'gpu'), their sums, and their products with integers and what sizes(...) names: a product of two dimensions is a dimension of its own}}
 mk.kernel @k on @m sizes(gpu) dims(uniform M) (in %a : memref<?x?xf32> [M, Q]) {
 }
 
@@ -231,8 +230,15 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M) (in %a : memref<?x?xf32> [M, Q]) {
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+2 {{use of undeclared identifier}}
-// expected-error @+1 {{extents are integers, what dims(...) and sizes(...) name (here nothing), and sums and products of these}}
+// expected-error @+1 {{non-affine expression: at least one of the multiply operands has to be either a constant or symbolic; extents are integers, what dims(...) and sizes(...) name ('M', 'N'), their sums, and their products with integers and what sizes(...) names: a product of two dimensions is a dimension of its own}}
+mk.kernel @k on @m dims(uniform M, uniform N) (in %a : memref<?xf32> [M * N]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{use of undeclared identifier; extents are integers, what dims(...) and sizes(...) name (here nothing), their sums, and their products with integers and what sizes(...) names: a product of two dimensions is a dimension of its own}}
 mk.kernel @k on @m (in %a : memref<?xf32> [M]) {
 }
 

@@ -95,7 +95,7 @@ mk.kernel @mailbox on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
       mk_sm.items (%t) round(%turn) of %M {
         %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.release %ring : !ring
-        // expected-error @+1 {{is done once for all warpgroups of the consumer; its role has order(alternate = 2)}}
+        // expected-error @+1 {{takes a number that a thread draws (schedule(ticket), a queue) or reads, which is done once for all warpgroups of the consumer; its role has order(alternate = 2)}}
         %i = mk_sm.receive %items : !mk_sm.mailbox<2, words = 1>
       }
     }
