@@ -312,9 +312,16 @@ void OrderAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
-  if (parser.parseLess() ||
-      parser.parseCommaSeparatedList([&] { return parseName(parser, names.emplace_back()); }) ||
-      parser.parseGreater())
+  auto parseOne = [&]() -> ParseResult {
+    std::string name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (failed(parser.parseOptionalKeywordOrString(&name)))
+      return parser.emitError(loc) << "#mk.extents names parameters: give one for each '?' of the "
+                                      "shape, in order, and none for what is a number";
+    names.push_back(StringAttr::get(parser.getContext(), name));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(parseOne) || parser.parseGreater())
     return {};
   return get(parser.getContext(), names);
 }

@@ -312,6 +312,11 @@ func.func private @f(tensor<?x?xf32, #mk.extents<TM>>)
 
 // -----
 
+// expected-error @+1 {{#mk.extents names parameters: give one for each '?' of the shape, in order, and none for what is a number}}
+func.func private @f(tensor<1x?xf32, #mk.extents<0, TC>>)
+
+// -----
+
 func.func @f(%x: tensor<?x64xbf16, #mk.extents<TM>>, %y: tensor<?x64xbf16, #mk.extents<TN>>, %acc: tensor<?x?xf32, #mk.extents<TN, TM>>) {
   // expected-error @+1 {{makes TM x TN of 'tensor<?x64xbf16, #mk.extents<TM>>' by transposed 'tensor<?x64xbf16, #mk.extents<TN>>', but adds it to 'tensor<?x?xf32, #mk.extents<TN, TM>>'}}
   %r = mk.dot %x, %y, %acc transpose_b : tensor<?x64xbf16, #mk.extents<TM>>, tensor<?x64xbf16, #mk.extents<TN>>, tensor<?x?xf32, #mk.extents<TN, TM>>
