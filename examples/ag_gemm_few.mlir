@@ -32,9 +32,17 @@ mk.kernel @ag_gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   %cn = mk.param "CLUSTER_N" = 2
   mk.param "RASTER" = 8
-  mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 3, 4]
   %most = mk.param "PIECE" = 16 least 1
   %c0 = arith.constant 0 : index
+  %eight = arith.constant 8 : index
+  %parts = arith.muli %ck, %eight : index
+  %beyond = arith.remui %tm, %parts : index
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %even = arith.cmpi eq, %beyond, %c0 : index
+  %fits = arith.ori %whole, %even : i1
+  mk.require %fits, "TM is a multiple of 8 CLUSTER_K"
   %c1 = arith.constant 1 : index
   %me = mk.rank
   %world = mk.size

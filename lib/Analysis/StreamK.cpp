@@ -114,6 +114,8 @@ bool FoldSlices::visitDown(Operation *op) {
     return true;
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
+    if (store.getTile().getDefiningOp() == fold && !axes.contains(store.getTile()))
+      return fail(op, "stores what is carried whole, as all CTAs of an item would");
     if (!axes.contains(store.getTile()))
       return fail(op, "stores what does not follow from the fold");
     if (store.getPeer() || store.getSignal() || store.getReduction())

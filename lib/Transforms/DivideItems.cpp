@@ -12,6 +12,7 @@
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reductions.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -29,6 +30,7 @@ public:
 private:
   LogicalResult check();
   LogicalResult checkClusters();
+  LogicalResult checkWaits();
   SmallVector<Value> foldPart(Value part);
   Value combine(Value tile);
   Value combineRows(Value rows);
@@ -62,6 +64,20 @@ LogicalResult Division::checkClusters() {
                        << ": change its number, or use fewer parts";
 }
 
+/// A wait in some steps guards what other steps do, but these may be another CTA's.
+LogicalResult Division::checkWaits() {
+  WalkResult result = fold.walk([&](mk::WaitOp wait) -> WalkResult {
+    for (Operation *up = wait->getParentOp(); up != fold; up = up->getParentOp())
+      if (auto branch = dyn_cast<scf::IfOp>(up);
+          branch && fold.getBody().isAncestor(branch.getCondition().getParentRegion()))
+        return wait.emitOpError() << "is executed in some steps of a fold that parts divide, and "
+                                     "not by CTAs that have others: wait in each step, or in "
+                                     "front of the fold";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult Division::check() {
   if (failed(checkClusters()))
     return failure();
@@ -78,7 +94,7 @@ LogicalResult Division::check() {
   fold = *folds.begin();
   if (!fold.getCombineAttr())
     return fold.emitOpError() << "does not say how parts are put together: add combine(...)";
-  if (failed(verifyBefore(fold, "parts divide")))
+  if (failed(verifyBefore(fold, "parts divide")) || failed(checkWaits()))
     return failure();
   // Of a product that is computed transposed the file calls rows what are columns here.
   bool isSwapped = false;
@@ -92,7 +108,7 @@ LogicalResult Division::check() {
   int64_t rows = 0;
   for (Type result : fold.getResultTypes())
     if (auto tile = cast<RankedTensorType>(result); tile.getRank() == 2)
-      rows = tile.getDimSize(0);
+      rows = rows && rows != tile.getDimSize(0) ? -1 : tile.getDimSize(0);
   for (Type result : fold.getResultTypes()) {
     auto tile = cast<RankedTensorType>(result);
     int64_t step = ctas * MmaAttr::kColumns;

@@ -283,3 +283,54 @@ mk.kernel @columns on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16>
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @whole on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %x, %y = mk.fold (%k) in (%K) iter(%s = %zero, %q = %none) combine(add) : tensor<64x64xf32>, tensor<64xf32> {
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %next, %q : tensor<64x64xf32>, tensor<64xf32>
+      }
+      mk.store %x, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+      // expected-error @+1 {{stores what is carried whole, as all CTAs of an item would, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
+      mk.store %y, %c[%i, %c0] : tensor<64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @waits on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  %there = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %x, %y = mk.fold (%k) in (%K) iter(%s = %zero, %q = %none) combine(add) : tensor<64x64xf32>, tensor<64xf32> {
+        %first = arith.cmpi eq, %k, %c0 : index
+        scf.if %first {
+          // expected-error @+1 {{is executed in some steps of a fold that parts divide, and not by CTAs that have others: wait in each step, or in front of the fold}}
+          mk.wait %there[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+        }
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %next, %q : tensor<64x64xf32>, tensor<64xf32>
+      }
+      %all = mk.broadcast %y dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+      %sum = arith.addf %x, %all : tensor<64x64xf32>
+      mk.store %sum, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}

@@ -293,8 +293,8 @@ bool Session::goesAlone(bool any, int alive) {
   if (now - aloneSince_ <= (deadline_ ? seconds(2) : seconds(20)))
     return false;
   if (!deadline_ && error_.empty())
-    error_ = "the command uses " + std::to_string(alive) + " of " + std::to_string(gpus_) +
-             " GPUs; give the same --gpus to both";
+    error_ = "20 s behind the first launch the command uses " + std::to_string(alive) + " of " +
+             std::to_string(gpus_) + " GPUs; give the same --gpus to both, or compile it before";
   return true;
 }
 

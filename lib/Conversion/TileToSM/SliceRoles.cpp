@@ -155,14 +155,19 @@ static bool hasIterations(Operation *op) {
 }
 
 /// Whether between the wait and the op the consumer takes a slot that the
-/// producer fills behind its own wait. Loops count as executed unless
-/// `alsoWithoutItems`; those over an epilogue's tiles, as of peers, where they have iterations.
+/// producer fills behind its own wait, and waits for it in front of the op. Loops count as executed
+/// unless `alsoWithoutItems`; those over an epilogue's tiles, as of peers, where they have
+/// iterations.
 bool RoleSplitter::isCovered(Operation *wait, Operation *op, bool alsoWithoutItems) {
   auto from = llvm::find(ops, wait), to = llvm::find(ops, op);
   return from < to && std::any_of(from, to, [&](Operation *load) {
            if (!plan.staged.contains(load))
              return false;
-           bool isRead = !plan.sites[plan.staged.lookup(load).site].parts.empty();
+           const Site &site = plan.sites[plan.staged.lookup(load).site];
+           Operation *beside = site.getBlock()->findAncestorOpInBlock(*op);
+           if (beside && site.waitBefore && beside->isBeforeInBlock(site.waitBefore))
+             return false;
+           bool isRead = !site.parts.empty();
            for (Operation *up = load->getParentOp(); up != plan.op; up = up->getParentOp()) {
              bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems &&
                             (!isRead || hasIterations(up));

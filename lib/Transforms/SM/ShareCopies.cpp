@@ -51,6 +51,23 @@ struct Cluster {
 };
 } // namespace
 
+/// Whether each slot of the ring has tiles of the same kinds of groups. A CTA knows by releases how
+/// often its partners have used a slot, and those of one kind are no partners of the other's: where
+/// a slot has tiles of one kind alone, one CTA could use it twice before another one does once.
+static bool isFilledAlike(CreateRingOp ring, ArrayRef<SmallVector<CopyOp>> found) {
+  SmallVector<uint64_t> kinds;
+  for (Operation *user : ring->getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    if (!acquire)
+      continue;
+    kinds.push_back(0);
+    for (auto [kind, copies] : llvm::enumerate(found))
+      if (llvm::any_of(copies, [&](CopyOp copy) { return copy.getSlot() == acquire.getSlot(); }))
+        kinds.back() |= uint64_t(1) << kind;
+  }
+  return llvm::all_equal(kinds);
+}
+
 /// The copies of a role that groups of each kind can share; none if one kind has none.
 static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluster &cluster,
                                                    const llvm::StringMap<int64_t> &ctas) {
@@ -75,9 +92,15 @@ static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluste
       if (alike)
         llvm::append_range(found.back(), copies);
     }
-    if (found.back().empty())
-      return {};
   }
+  for (auto ring : role.getBody().front().getOps<CreateRingOp>())
+    if (!isFilledAlike(ring, found))
+      for (SmallVector<CopyOp> &copies : found)
+        llvm::erase_if(copies, [&](CopyOp copy) {
+          return copy.getSlot().getDefiningOp<AcquireOp>().getRing() == ring.getResult();
+        });
+  if (llvm::any_of(found, [](ArrayRef<CopyOp> copies) { return copies.empty(); }))
+    return {};
   return found;
 }
 

@@ -41,3 +41,27 @@ mk.kernel @sums on @mesh dims(uniform N) (
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+!tile = tensor<16x64xf32, #dealt>
+!row = tensor<16xf32, #mk_sm.blocked<threads = 128, vector = 1>>
+mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x64xf32> [N, 64], out %s : memref<?xf32> [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(232) {
+      %zero = arith.constant dense<0.0> : !row
+      %r = scf.for %i = %c0 to %N step %c1 iter_args(%p = %zero) -> (!row) {
+        %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
+        // expected-remark @+1 {{mk-sm-defer-reductions: passed: is exchanged between threads behind the loop}}
+        %sum = mk.reduce add %x axis 1 : !tile -> !row
+        %pn = arith.addf %p, %sum : !row
+        scf.yield %pn : !row
+      }
+      mk.store %r, %s[%c0] : !row, memref<?xf32>
+    }
+  }
+}

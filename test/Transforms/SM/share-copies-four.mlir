@@ -100,6 +100,44 @@ mk.kernel @square on @mesh dims(uniform M, uniform N) (
 
 // -----
 
+// But not where a slot has what a CTA alone needs: it would use that again while a CTA of its column has yet to.
+// CHECK-LABEL: mk.kernel @apart
+// CHECK-NOT: stride
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @apart on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %items = arith.constant 112 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %group = arith.divsi %t, %c4 : index
+        %place = arith.remsi %t, %c4 : index
+        %i = arith.divsi %place, %c2 : index
+        %j = arith.remsi %place, %c2 : index
+        %row0 = arith.muli %group, %c2 : index
+        %row = arith.addi %row0, %i : index
+        %column = arith.addi %row0, %j : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        mk_sm.copy %b[%t, %c0] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      }
+    }
+  }
+}
+
+// -----
+
 // Eight of 132 are no whole clusters, but 96 items need 96 CTAs. The last three bits of an item are a
 // row of four and a column of two: two CTAs side by side fetch a row together, four a column.
 // CHECK-LABEL: mk.kernel @eight
