@@ -94,7 +94,7 @@ static SmallVector<SmallVector<CopyOp>> findShared(mk::RoleOp role, const Cluste
     }
   }
   for (auto ring : role.getBody().front().getOps<CreateRingOp>())
-    if (!isFilledAlike(ring, found))
+    if (found.size() > 1 && !isFilledAlike(ring, found))
       for (SmallVector<CopyOp> &copies : found)
         llvm::erase_if(copies, [&](CopyOp copy) {
           return copy.getSlot().getDefiningOp<AcquireOp>().getRing() == ring.getResult();
