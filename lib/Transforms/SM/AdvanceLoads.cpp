@@ -85,11 +85,12 @@ static int64_t countLeft(scf::ForOp loop) {
   return std::min<int64_t>(left - largest, 4 * reserve.getEarly());
 }
 
-static int64_t getDistanceAlone(scf::ForOp loop, ArrayRef<Operation *> loads) {
+/// How many iterations ahead in a loop without products, of which so many registers are left.
+static int64_t getDistanceAlone(int64_t left, ArrayRef<Operation *> loads) {
   int64_t registers = 0;
   for (Operation *load : loads)
     registers += countRegisters(load->getResult(0).getType());
-  return std::clamp<int64_t>(countLeft(loop) / registers, 1, 4);
+  return std::clamp<int64_t>(left / registers, 1, 4);
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
@@ -178,14 +179,14 @@ void mk_sm::advanceLoads(ModuleOp module) {
     auto miss = [&](Operation *load, StringRef why) {
       missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
     };
-    SmallVector<Operation *> loads =
-        getEarlyLoads(loop, countLeft(loop), /*nothingIsWritten=*/true, miss);
+    int64_t left = countLeft(loop);
+    SmallVector<Operation *> loads = getEarlyLoads(loop, left, /*nothingIsWritten=*/true, miss);
     if (loads.empty())
       continue;
     // A turn of the loop takes each of these values once, so that none moves from a register to
     // another one, for which it would have to be there. Tiles that are not loaded ahead would be
     // loaded several at a time.
-    int64_t distance = getDistanceAlone(loop, loads);
+    int64_t distance = getDistanceAlone(left, loads);
     bool hasOthers = llvm::any_of(loop.getOps<mk::LoadOp>(), [&](mk::LoadOp load) {
       return !llvm::is_contained(loads, load.getOperation());
     });

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Command.h"
+#include "mkernel/Analysis/Multiples.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -43,9 +44,6 @@ struct Runs {
 };
 } // namespace
 
-/// What the copy engine takes multiples of (PTX ISA, "cp.async.bulk").
-static constexpr int64_t kEngineBytes = 16;
-
 static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
   int64_t rank = op.getSizes().size(), listed = op.getListed();
   // From the last dimension on, as long as nothing lies between.
@@ -70,9 +68,9 @@ static SmallVector<Value> planRuns(PlanRunsOp op, Emitter &e) {
   }
   count = select(e, nonEmpty, count, e.c32(0));
   std::optional<int64_t> bytes = getConstantIntValue(run);
-  Value aligned = bytes && *bytes % kEngineBytes
+  Value aligned = bytes && *bytes % mk::kEngineBytes
                       ? e.cbool(false)
-                      : eq(e, and_(e, or_(e, bits, run), kEngineBytes - 1), 0);
+                      : eq(e, and_(e, or_(e, bits, run), mk::kEngineBytes - 1), 0);
   SmallVector<Value> results{count, run, aligned};
   llvm::append_range(results, places);
   return results;
