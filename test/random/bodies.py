@@ -1,0 +1,315 @@
+"""What a CTA does with an item: loops over K with products, attention, statistics of rows,
+and what stands in front of and behind them. All of it is drawn."""
+import elements
+import numeric
+from builder import Argument, Inexact
+
+
+def need(tile):
+    """`tile`, which has to be exact."""
+    if tile is None:
+        raise Inexact()
+    return tile
+
+
+class Inputs:
+    """Makes arguments as bodies ask for them."""
+
+    def __init__(self, rng, world):
+        self.rng, self.world, self.arguments = rng, world, []
+
+    def new(self, stem, element, extents, limit=2, symmetric=False):
+        """Of one rank's part. A dimension S is that of own rows; others may be a rank's own, too."""
+        split, extents = None, list(extents)
+        own = extents.index("S") if "S" in extents else None
+        if own is None and "K" in extents and self.world > 1 and self.rng.random() < 0.5:
+            own = extents.index("K")
+        if own is not None:
+            extents[own] = {"S": "M", "K": "KW"}[extents[own]]
+            split = ", ".join("(node, gpu)" if i == own else "()" for i in range(len(extents)))
+        argument = Argument(f"{stem}{len(self.arguments)}", "in", element, extents, symmetric,
+                            split, numeric.Range(limit, 1))
+        self.arguments.append(argument)
+        return argument
+
+
+class Body:
+    """One kind of item: a tile of `rows` x `columns` (names of index values: `row`, `column`, and
+    of how many of its rows exist: `rows_left`, or None)."""
+
+    def __init__(self, b, rng, inputs, geometry):
+        self.b, self.rng, self.inputs, self.g = b, rng, inputs, geometry
+        self.vectors = {}
+
+    def maybe(self, chance):
+        return self.rng.random() < chance
+
+    def draw(self):
+        """Draws what is not to change between the two places that ask for it."""
+        rng = self.rng
+        kinds = ["product"] * 5 + ["attention"] * 2 + ["statistics"] * 2 + ["two_passes"]
+        self.kind = rng.choice(kinds)
+        self.operand = rng.choice(["bf16", "bf16", "f16"])
+
+    # --- in front of a product ------------------------------------------------
+
+    def prologue(self, x, along_rows, offsets):
+        """Elementwise work on an operand, and back to its type. `offsets`: of the tile's rows
+        and columns, `along_rows`: a vector with an element for each row, one for each column."""
+        b, rng = self.b, self.rng
+        wide = need(elements.widen(b, x))
+        for _ in range(rng.choice([1, 1, 2])):
+            what = rng.choice(["row", "column", "relu", "scale", "absolute", "tile"])
+            if what in ("row", "column"):
+                axis = 1 if what == "row" else 0
+                vector = along_rows(what, offsets, x.shape)
+                spread = elements.broadcast(b, vector, x.shape, axis)
+                wide = rng.choice([elements.multiply, elements.add, elements.maximum])(b, wide, spread) or wide
+            elif what == "relu":
+                wide = elements.maximum(b, wide, b.filled(0, "f32", x.shape))
+            elif what == "scale":
+                wide = elements.scale(b, wide, rng.choice([0.5, 2])) or wide
+            elif what == "absolute":
+                wide = elements.absolute(b, wide)
+            elif what == "tile":
+                other = along_rows("tile", offsets, x.shape)
+                wide = elements.multiply(b, wide, need(elements.widen(b, other))) or wide
+        return need(elements.narrow(b, wide, self.operand))
+
+    def vector_loader(self, stem, extents):
+        """Loads vectors and tiles that go with an operand of `extents`."""
+        arguments = {}
+
+        def load(what, offsets, shape):
+            if what == "tile":
+                if what not in arguments:
+                    arguments[what] = self.inputs.new(stem + "t", self.rng.choice(["bf16", "f32", "i8"]), extents, 1)
+                return self.b.load(arguments[what], offsets, shape)
+            axis = 0 if what == "row" else 1
+            if what not in arguments:
+                arguments[what] = self.inputs.new(stem + what[0], "f32", [extents[axis]], 2)
+            return self.b.load(arguments[what], [offsets[axis]], [shape[axis]])
+        return load
+
+    # --- loops ------------------------------------------------------------------
+
+    def product(self, item):
+        """acc of tm x tn, and other tiles of it that the loop carries."""
+        b, rng, g = self.b, self.rng, self.g
+        swapped = self.maybe(0.2) and g.tn % 64 == 0
+        transpose_a = item.source is None and self.maybe(0.15)
+        transpose_b = self.maybe(0.7)
+        # Work on an operand leaves it in registers, which the left one may be in.
+        narrow_a = item.source is None and not swapped and self.maybe(0.15)
+        narrow_b = swapped and self.maybe(0.3)
+        if item.source:
+            a = item.source
+        else:
+            a = self.inputs.new("a", "i8" if narrow_a else self.operand, ["K", item.rows] if transpose_a else [item.rows, "K"])
+        y_extents = [g.columns, "K"] if transpose_b else ["K", g.columns]
+        y_of = self.inputs.new("b", "i8" if narrow_b else self.operand, y_extents)
+        second = self.inputs.new("b", self.operand, y_extents) if self.maybe(0.2) else None
+        work_a = narrow_a or a.element != self.operand or not swapped and self.maybe(0.25)
+        if swapped and work_a:
+            raise Inexact()
+        work_b = narrow_b or swapped and self.maybe(0.4)
+        vectors_a = self.vector_loader("a", [item.rows, "K"] if not transpose_a else ["K", item.rows])
+        vectors_b = self.vector_loader("b", y_extents)
+        extra = rng.choice([None, None, None, "row sums", "row maxima", "column sums"])
+        if transpose_a or swapped:
+            extra = None
+        both = second is not None and self.maybe(0.5)  # two sums, else one
+        shape = (g.tn, g.tm) if swapped else (g.tm, g.tn)
+        zero = b.filled(0, "f32", shape)
+        inits = [zero] + ([zero] if both else [])
+        if extra:
+            inits.append(b.filled(0 if "sums" in extra else -64, "f32",
+                                  (g.tn,) if extra == "column sums" else (g.tm,)))
+        combine = rng.choice([None, "add"]) if extra != "row maxima" else None
+        if g.needs_combine:
+            combine = "add"
+            if extra == "row maxima":
+                inits, extra = inits[:-1], None
+
+        def step(k, carried):
+            at = b.mul(k, g.tk_name)
+            a_at = [at, item.row] if transpose_a else [item.row, at]
+            a_shape = (g.tk, g.tm) if transpose_a else (g.tm, g.tk)
+            y_at = [item.column, at] if transpose_b else [at, item.column]
+            y_shape = (g.tn, g.tk) if transpose_b else (g.tk, g.tn)
+            valid = [item.rows_left, g.tk_name] if item.rows_left and not transpose_a else None
+            x = b.load(a, a_at, a_shape, valid)
+            raw = x
+            y = b.load(y_of, y_at, y_shape)
+            if work_a:
+                x = self.prologue(x, vectors_a, a_at)
+            if work_b:
+                y = self.prologue(y, vectors_b, y_at)
+            if swapped:
+                out = [need(elements.dot(b, y, x, carried[0], not transpose_b, not transpose_a))]
+            else:
+                out = [need(elements.dot(b, x, y, carried[0], transpose_a, transpose_b))]
+            if second:
+                z = b.load(second, y_at, y_shape)
+                acc = carried[1] if both else out[0]
+                next_ = (elements.dot(b, z, x, acc, not transpose_b, not transpose_a) if swapped
+                         else elements.dot(b, x, z, acc, transpose_a, transpose_b))
+                if both:
+                    out.append(need(next_))
+                else:
+                    out[0] = need(next_)
+            if extra:
+                tile = raw if extra != "column sums" else y
+                axis = 1 if extra != "column sums" or transpose_b else 0
+                kind = "max" if "maxima" in extra else "add"
+                part = need(elements.reduce(b, kind, need(elements.widen(b, tile)), axis))
+                join = elements.maximum if kind == "max" else elements.add
+                out.append(need(join(b, carried[-1], part)))
+            return out
+
+        results = b.fold(g.k_tiles, g.steps, inits, combine, step)
+        acc = results[0]
+        if both:
+            acc = need(rng.choice([elements.add, elements.maximum])(b, acc, results[1]))
+        if swapped:
+            acc = elements.transpose(b, acc)
+        if extra:
+            acc = need(elements.add(b, acc, elements.broadcast(b, results[-1], acc.shape, 0 if extra == "column sums" else 1)))
+        return acc
+
+    def attention(self, item):
+        """Products of products: (mask of q k^T) v, where q is tm x tk, v is tn wide."""
+        b, rng, g = self.b, self.rng, self.g
+        q_of = item.source or self.inputs.new("q", self.operand, [item.rows, "D"], 1)
+        if q_of.element != self.operand:
+            self.operand = q_of.element
+        keys = self.inputs.new("k", self.operand, ["K", "D"], 1)
+        values = self.inputs.new("v", self.operand, ["K", g.columns], 1)
+        masked, relu, outside = self.maybe(0.4), self.maybe(0.5), self.maybe(0.5)
+        maxima = self.maybe(0.4) and not g.needs_combine
+        c0 = b.constant(0)
+        valid = [item.rows_left, b.constant(g.depth)] if item.rows_left else None
+        scores_zero = b.filled(0, "f32", (g.tm, g.tk))
+        q = b.load(q_of, [item.row, c0], (g.tm, g.depth), valid) if outside else None
+        inits = [b.filled(0, "f32", (g.tm, g.tn))]
+        if maxima:
+            inits.append(b.filled(-64, "f32", (g.tm,)))
+
+        def step(k, carried):
+            at = b.mul(k, g.tk_name)
+            x = q or b.load(q_of, [item.row, c0], (g.tm, g.depth), valid)
+            y = b.load(keys, [at, c0], (g.tk, g.depth))
+            s = need(elements.dot(b, x, y, scores_zero, False, True))
+            if masked:
+                s = elements.mask(b, s, b.sub(item.row, at), 0.0)
+            out = []
+            if maxima:
+                out.append(need(elements.maximum(b, carried[1], elements.reduce(b, "max", s, 1))))
+            if relu:
+                s = elements.maximum(b, s, b.filled(0, "f32", s.shape))
+            if maxima and self.maybe(0.5):
+                s = need(elements.subtract(b, s, elements.broadcast(b, elements.minimum(
+                    b, out[0], b.filled(4, "f32", (g.tm,))), s.shape, 1)))
+            p = need(elements.narrow(b, s, self.operand))
+            v = b.load(values, [at, item.column], (g.tk, g.tn))
+            return [need(elements.dot(b, p, v, carried[0], False, False))] + out
+
+        results = b.fold(g.k_tiles, g.steps, inits, "add" if g.needs_combine else None, step)
+        acc = results[0]
+        if maxima:
+            acc = need(elements.add(b, acc, elements.broadcast(b, results[1], acc.shape, 1)))
+        return acc
+
+    def statistics(self, item):
+        """A loop without products: elementwise work on tiles, added up or reduced."""
+        b, rng, g = self.b, self.rng, self.g
+        x_of = item.source or self.inputs.new("x", rng.choice(["bf16", "f32", "i8", "f16"]), [item.rows, "K"])
+        vectors = self.vector_loader("x", [item.rows, "K"])
+        kind = rng.choice(["add", "max", "min"])
+        if g.needs_combine:
+            kind = "add"
+        with_row = self.maybe(0.5)
+        c0 = b.constant(0)
+
+        def step(k, carried):
+            at = b.mul(k, g.tk_name)
+            valid = [item.rows_left, g.tk_name] if item.rows_left else None
+            x = need(elements.widen(b, b.load(x_of, [item.row, at], (g.tm, g.tk), valid)))
+            if with_row:
+                v = vectors("column", [item.row, at], x.shape)
+                x = need(elements.multiply(b, x, elements.broadcast(b, v, x.shape, 0)))
+            part = need(elements.reduce(b, kind, x, 1))
+            join = {"add": elements.add, "max": elements.maximum, "min": elements.minimum}[kind]
+            return [need(join(b, carried[0], part))]
+
+        result, = b.fold(g.k_tiles, g.steps, [b.filled({"add": 0, "max": -16, "min": 16}[kind], "f32", (g.tm,))],
+                         kind if self.maybe(0.5) or g.needs_combine else None, step)
+        spread = elements.broadcast(b, result, (g.tm, g.tn), 1)
+        y_of = self.inputs.new("y", rng.choice(["bf16", "f32"]), [item.rows, g.columns])
+        y = need(elements.widen(b, b.load(y_of, [item.row, item.column], (g.tm, g.tn))))
+        return need(rng.choice([elements.add, elements.maximum])(b, y, spread))
+
+    def two_passes(self, item):
+        """Statistics of rows, which a product then takes out of its left operand."""
+        b, g = self.b, self.g
+        a = item.source or self.inputs.new("a", self.operand, [item.rows, "K"])
+        y_of = self.inputs.new("b", self.operand, [g.columns, "K"])
+        if a.element != self.operand:
+            raise Inexact()
+        valid = [item.rows_left, g.tk_name] if item.rows_left else None
+
+        def first(k, carried):
+            x = b.load(a, [item.row, b.mul(k, g.tk_name)], (g.tm, g.tk), valid)
+            return [elements.maximum(b, carried[0], elements.reduce(b, "max", elements.widen(b, x), 1))]
+        highest, = b.fold(g.k_tiles, g.steps, [b.filled(-16, "f32", (g.tm,))], None, first)
+
+        def second(k, carried):
+            at = b.mul(k, g.tk_name)
+            x = elements.widen(b, b.load(a, [item.row, at], (g.tm, g.tk), valid))
+            less = need(elements.subtract(b, x, elements.broadcast(b, highest, x.shape, 1)))
+            y = b.load(y_of, [item.column, at], (g.tn, g.tk))
+            return [need(elements.dot(b, need(elements.narrow(b, less, self.operand)), y, carried[0], False, True))]
+        acc, = b.fold(g.k_tiles, g.steps, [b.filled(0, "f32", (g.tm, g.tn))], None, second)
+        return acc
+
+    # --- behind a loop -------------------------------------------------------------
+
+    def epilogue(self, acc, item):
+        """A few ops on tiles of tm x tn."""
+        b, rng, g = self.b, self.rng, self.g
+        for _ in range(rng.choice([0, 0, 1, 2, 3])):
+            what = rng.choice(["column", "row", "tile", "scale", "relu", "choose", "less maxima", "plus sums",
+                               "column maxima", "mask", "negate"])
+            found = None
+            if what in ("column", "row"):
+                axis = 0 if what == "column" else 1
+                v_of = self.inputs.new("e", rng.choice(["f32", "bf16", "f16"]), [g.columns if axis == 0 else item.rows])
+                v = b.load(v_of, [item.column if axis == 0 else item.row], [acc.shape[1 - axis]])
+                spread = elements.broadcast(b, elements.widen(b, v), acc.shape, axis)
+                found = rng.choice([elements.add, elements.multiply, elements.maximum])(b, acc, spread)
+            elif what == "tile":
+                r_of = self.inputs.new("e", rng.choice(["bf16", "f32", "i8", "f16"]), [item.rows, g.columns])
+                r = elements.widen(b, b.load(r_of, [item.row, item.column], acc.shape))
+                found = rng.choice([elements.add, elements.add, elements.maximum, elements.choose])(b, acc, r)
+            elif what == "scale":
+                found = elements.scale(b, acc, rng.choice([0.5, 2]))
+            elif what == "relu":
+                found = elements.maximum(b, acc, b.filled(0, "f32", acc.shape))
+            elif what == "choose":
+                found = elements.choose(b, acc, b.filled(8, "f32", acc.shape))
+            elif what == "negate":
+                found = elements.absolute(b, acc) if self.maybe(0.5) else elements.negate(b, acc)
+            elif what == "mask":
+                found = elements.mask(b, acc, b.sub(item.row, item.column), 1.0)
+            else:
+                kind, axis = {"less maxima": ("max", 1), "plus sums": ("add", 1), "column maxima": ("max", 0)}[what]
+                part = elements.reduce(b, kind, acc, axis)
+                if part:
+                    found = elements.add(b, acc, elements.broadcast(b, part, acc.shape, axis))
+            acc = found or acc
+        return acc
+
+    def write(self, item):
+        """Writes the whole of an item; returns the tile of f32."""
+        acc = getattr(self, self.kind)(item)
+        return self.epilogue(acc, item)
