@@ -15,8 +15,8 @@ def need(tile):
 class Inputs:
     """Makes arguments as bodies ask for them."""
 
-    def __init__(self, rng, world):
-        self.rng, self.world, self.arguments = rng, world, []
+    def __init__(self, rng, world, sizes):
+        self.rng, self.world, self.sizes, self.arguments = rng, world, sizes, []
 
     def new(self, stem, element, extents, limit=2, symmetric=False):
         """Of one rank's part. A dimension S is that of own rows; others may be a rank's own, too."""
@@ -32,24 +32,39 @@ class Inputs:
         self.arguments.append(argument)
         return argument
 
+    def list(self, extent, below):
+        """Numbers from -1 (no row) to below `below`."""
+        argument = self.new("list", "i32", [extent], 1)
+        argument.values = lambda numbers: numbers.integers(-1, below, self.world * self.sizes[extent])
+        return argument
+
+    def permutation(self, size):
+        argument = self.new("list", "i32", ["P"], 1)
+        self.sizes["P"] = size
+        argument.values = lambda numbers: numbers.permutation(size)
+        return argument
+
 
 class Body:
     """One kind of item: a tile of `rows` x `columns` (names of index values: `row`, `column`, and
     of how many of its rows exist: `rows_left`, or None)."""
 
-    def __init__(self, b, rng, inputs, geometry):
+    def __init__(self, b, rng, inputs, geometry, kind=None):
         self.b, self.rng, self.inputs, self.g = b, rng, inputs, geometry
-        self.vectors = {}
+        self.kind = kind or rng.choice(["product"] * 5 + ["attention"] * 2 + ["statistics"] * 2 + ["two_passes"])
+        self.operand = rng.choice(["bf16", "bf16", "f16"])
 
     def maybe(self, chance):
         return self.rng.random() < chance
 
-    def draw(self):
-        """Draws what is not to change between the two places that ask for it."""
-        rng = self.rng
-        kinds = ["product"] * 5 + ["attention"] * 2 + ["statistics"] * 2 + ["two_passes"]
-        self.kind = rng.choice(kinds)
-        self.operand = rng.choice(["bf16", "bf16", "f16"])
+    def left(self, argument, item, at, width):
+        """A tile of the left operand: tm rows of an item, `width` columns from `at`."""
+        b, g = self.b, self.g
+        if item.listed:
+            return b.load(argument, [b.constant(0), at], (g.tm, width), rows=item.listed)
+        valid = [item.rows_left, b.constant(width)] if item.rows_left else None
+        row = item.source_row if argument is item.source else item.row
+        return b.load(argument, [row, at], (g.tm, width), valid)
 
     # --- in front of a product ------------------------------------------------
 
@@ -100,7 +115,7 @@ class Body:
         transpose_a = item.source is None and self.maybe(0.15)
         transpose_b = self.maybe(0.7)
         # Work on an operand leaves it in registers, which the left one may be in.
-        narrow_a = item.source is None and not swapped and self.maybe(0.15)
+        narrow_a = item.source is None and not swapped and not transpose_a and self.maybe(0.15)
         narrow_b = swapped and self.maybe(0.3)
         if item.source:
             a = item.source
@@ -109,11 +124,11 @@ class Body:
         y_extents = [g.columns, "K"] if transpose_b else ["K", g.columns]
         y_of = self.inputs.new("b", "i8" if narrow_b else self.operand, y_extents)
         second = self.inputs.new("b", self.operand, y_extents) if self.maybe(0.2) else None
-        work_a = narrow_a or a.element != self.operand or not swapped and self.maybe(0.25)
+        work_a = narrow_a or a.element != self.operand or not swapped and not transpose_a and self.maybe(0.25)
         if swapped and work_a:
             raise Inexact()
         work_b = narrow_b or swapped and self.maybe(0.4)
-        vectors_a = self.vector_loader("a", [item.rows, "K"] if not transpose_a else ["K", item.rows])
+        vectors_a = self.vector_loader("a", ["K", item.rows] if transpose_a else [item.rows, "K"])
         vectors_b = self.vector_loader("b", y_extents)
         extra = rng.choice([None, None, None, "row sums", "row maxima", "column sums"])
         if transpose_a or swapped:
@@ -134,11 +149,9 @@ class Body:
         def step(k, carried):
             at = b.mul(k, g.tk_name)
             a_at = [at, item.row] if transpose_a else [item.row, at]
-            a_shape = (g.tk, g.tm) if transpose_a else (g.tm, g.tk)
             y_at = [item.column, at] if transpose_b else [at, item.column]
             y_shape = (g.tn, g.tk) if transpose_b else (g.tk, g.tn)
-            valid = [item.rows_left, g.tk_name] if item.rows_left and not transpose_a else None
-            x = b.load(a, a_at, a_shape, valid)
+            x = b.load(a, a_at, (g.tk, g.tm)) if transpose_a else self.left(a, item, at, g.tk)
             raw = x
             y = b.load(y_of, y_at, y_shape)
             if work_a:
@@ -181,23 +194,23 @@ class Body:
         """Products of products: (mask of q k^T) v, where q is tm x tk, v is tn wide."""
         b, rng, g = self.b, self.rng, self.g
         q_of = item.source or self.inputs.new("q", self.operand, [item.rows, "D"], 1)
-        if q_of.element != self.operand:
-            self.operand = q_of.element
+        if q_of.element not in ("bf16", "f16"):
+            raise Inexact()
+        self.operand = q_of.element
         keys = self.inputs.new("k", self.operand, ["K", "D"], 1)
         values = self.inputs.new("v", self.operand, ["K", g.columns], 1)
         masked, relu, outside = self.maybe(0.4), self.maybe(0.5), self.maybe(0.5)
         maxima = self.maybe(0.4) and not g.needs_combine
         c0 = b.constant(0)
-        valid = [item.rows_left, b.constant(g.depth)] if item.rows_left else None
         scores_zero = b.filled(0, "f32", (g.tm, g.tk))
-        q = b.load(q_of, [item.row, c0], (g.tm, g.depth), valid) if outside else None
+        q = self.left(q_of, item, c0, g.depth) if outside else None
         inits = [b.filled(0, "f32", (g.tm, g.tn))]
         if maxima:
             inits.append(b.filled(-64, "f32", (g.tm,)))
 
         def step(k, carried):
             at = b.mul(k, g.tk_name)
-            x = q or b.load(q_of, [item.row, c0], (g.tm, g.depth), valid)
+            x = q or self.left(q_of, item, c0, g.depth)
             y = b.load(keys, [at, c0], (g.tk, g.depth))
             s = need(elements.dot(b, x, y, scores_zero, False, True))
             if masked:
@@ -229,12 +242,10 @@ class Body:
         if g.needs_combine:
             kind = "add"
         with_row = self.maybe(0.5)
-        c0 = b.constant(0)
 
         def step(k, carried):
             at = b.mul(k, g.tk_name)
-            valid = [item.rows_left, g.tk_name] if item.rows_left else None
-            x = need(elements.widen(b, b.load(x_of, [item.row, at], (g.tm, g.tk), valid)))
+            x = need(elements.widen(b, self.left(x_of, item, at, g.tk)))
             if with_row:
                 v = vectors("column", [item.row, at], x.shape)
                 x = need(elements.multiply(b, x, elements.broadcast(b, v, x.shape, 0)))
@@ -256,16 +267,15 @@ class Body:
         y_of = self.inputs.new("b", self.operand, [g.columns, "K"])
         if a.element != self.operand:
             raise Inexact()
-        valid = [item.rows_left, g.tk_name] if item.rows_left else None
 
         def first(k, carried):
-            x = b.load(a, [item.row, b.mul(k, g.tk_name)], (g.tm, g.tk), valid)
+            x = self.left(a, item, b.mul(k, g.tk_name), g.tk)
             return [elements.maximum(b, carried[0], elements.reduce(b, "max", elements.widen(b, x), 1))]
         highest, = b.fold(g.k_tiles, g.steps, [b.filled(-16, "f32", (g.tm,))], None, first)
 
         def second(k, carried):
             at = b.mul(k, g.tk_name)
-            x = elements.widen(b, b.load(a, [item.row, at], (g.tm, g.tk), valid))
+            x = elements.widen(b, self.left(a, item, at, g.tk))
             less = need(elements.subtract(b, x, elements.broadcast(b, highest, x.shape, 1)))
             y = b.load(y_of, [item.column, at], (g.tn, g.tk))
             return [need(elements.dot(b, need(elements.narrow(b, less, self.operand)), y, carried[0], False, True))]

@@ -34,7 +34,7 @@ class Argument:
     def __init__(self, name, kind, element, extents, symmetric=False, split=None, known=None):
         self.name, self.kind, self.element = name, kind, element
         self.extents, self.symmetric, self.split = extents, symmetric, split
-        self.known = known
+        self.known, self.values = known, None
 
     @property
     def type(self):
@@ -98,15 +98,19 @@ class Builder:
         self.write("}")
         self.program.append(around(body))
 
+    @staticmethod
+    def in_turn(body):
+        def run(frame):
+            for step in body:
+                step(frame)
+        return run
+
     @contextlib.contextmanager
-    def role(self, name, ctas):
-        def around(body):
-            def run(frame):
-                for step in body:
-                    step(frame)
-            return run
-        with self.block(f"mk.role @{name} ctas({ctas})", around):
+    def role(self, name, ctas, turns=1):
+        """`turns`: how often it has to be computed until all that ranks pass on has come."""
+        with self.block(f"mk.role @{name} ctas({ctas})", self.in_turn):
             yield
+        self.program[-1].turns = turns
 
     @contextlib.contextmanager
     def foreach(self, bounds, clauses=""):
@@ -122,6 +126,32 @@ class Builder:
         head = f"mk.foreach ({', '.join(names)}) in ({', '.join(bounds)}){clauses}"
         with self.block(head, around):
             yield names
+
+    @contextlib.contextmanager
+    def records(self, queue, kind, numbers, count, bounds):
+        """Visits the records of a queue, which are the numbers below `numbers`."""
+        record, names = self.fresh("i"), [self.fresh("i") for _ in bounds]
+
+        def around(body):
+            def run(frame):
+                for index in numpy.ndindex(numbers, *(frame[b] for b in bounds)):
+                    frame.value.update(zip([record, *names], map(int, index)))
+                    for step in body:
+                        step(frame)
+            return run
+        head = (f"mk.foreach_item ({record}) of {queue} count({count}), ({', '.join(names)}) in ({', '.join(bounds)})"
+                f" : {kind}")
+        with self.block(head, around):
+            yield [record, *names]
+
+    def count_and_push(self, counter, counter_type, index, last, queue):
+        """The last of `last` CTAs that come here with `index` appends it to a queue."""
+        before, is_last = self.fresh("n"), self.fresh("n")
+        self.write(f"{before} = mk.count {counter}[{index}] add {self.constant(1)} : {counter_type}")
+        self.write(f"{is_last} = arith.cmpi eq, {before}, {self.constant(last - 1)} : index")
+        self.write(f"scf.if {is_last} {{")
+        self.write(f"  mk.push {queue[0]}, ({index}) : {queue[1]}")
+        self.write("}")
 
     @contextlib.contextmanager
     def peers(self, axes, size, with_self):
@@ -223,6 +253,48 @@ class Builder:
     def max(self, a, b):
         return self.compute("arith.maxsi {0}, {1} : index", max, a, b)
 
+    def div(self, a, b):
+        return self.compute("arith.divui {0}, {1} : index", lambda x, y: x // y, a, b)
+
+    def rem(self, a, b):
+        return self.compute("arith.remui {0}, {1} : index", lambda x, y: x % y, a, b)
+
+    def equal(self, a, b):
+        return self.compute("arith.cmpi eq, {0}, {1} : index", lambda x, y: x == y, a, b)
+
+    def different(self, a, b):
+        return self.compute("arith.cmpi ne, {0}, {1} : index", lambda x, y: x != y, a, b)
+
+    def select(self, condition, a, b):
+        return self.compute("arith.select {0}, {1}, {2} : index", lambda c, x, y: x if c else y, condition, a, b)
+
+    def entry(self, argument, at):
+        """A number of a list of i32, as an index."""
+        name, number = self.fresh("entry"), self.fresh("n")
+        self.write(f"{name} = memref.load %{argument.name}[{at}] : {argument.type}")
+        self.write(f"{number} = arith.index_cast {name} : i32 to index")
+        self.program.append(lambda frame: frame.value.__setitem__(
+            number, int(frame.memory[argument.name][frame[at]])))
+        return number
+
+    def wait(self, signal, index, count):
+        name, kind = signal
+        self.write(f"mk.wait {name}[{', '.join(index)}] ge {count} : {kind}")
+
+    def signal(self, signal, index, peer=None, strong=False):
+        name, kind = signal
+        self.write(f"mk.signal {'strong ' if strong else ''}{name}[{', '.join(index)}]"
+                   f"{f' on {peer}' if peer else ''} : {kind}")
+
+    def either(self, condition, yes, no):
+        """A buffer that is one of two of the same shape."""
+        result = Argument(self.fresh("either")[1:], "", yes.element, yes.extents)
+        result.known = yes.known.union(no.known)
+        self.write(f"%{result.name} = mk.select {condition}, %{yes.name}, %{no.name} : {yes.type}, {no.type} -> {result.type}")
+        self.program.append(lambda frame: frame.memory.__setitem__(
+            result.name, frame.memory[(yes if frame[condition] else no).name]))
+        return result
+
     def rank(self):
         name = self.fresh("me")
         self.write(f"{name} = mk.rank")
@@ -247,10 +319,12 @@ class Builder:
         return self.tile(f"arith.constant dense<{number:.6e}> : tensor<{extents}x{element}>",
                          element, shape, known, lambda: numpy.full(shape, float(number)))
 
-    def load(self, argument, offsets, shape, valid=None, pad=None, text=None):
-        """`text`: another name of the buffer, as mk.select gives."""
+    def load(self, argument, offsets, shape, valid=None, pad=None, rows=None):
+        """`rows`: a list and where it begins; row i is that of entry i of it."""
         result = Tile(self.fresh(), argument.element, shape, argument.known)
         ending = ""
+        if rows:
+            ending += f" rows(%{rows[0].name}[{rows[1]}] : {rows[0].type})"
         if valid:
             ending += f" valid({', '.join(valid)})"
         if pad is not None:
@@ -266,7 +340,15 @@ class Builder:
             limits = [frame[v] for v in valid] if valid else list(shape)
             there, here = window(buffer.shape, [frame[o] for o in offsets], shape, limits)
             values = numpy.full(shape, 0.0 if pad is None else float(pad))
-            values[here] = buffer[there]
+            if rows:
+                _, columns = window(buffer.shape, [0, frame[offsets[1]]], shape, [shape[0], limits[1]])[0]
+                listed = frame.memory[rows[0].name][frame[rows[1]]:][:min(shape[0], max(limits[0], 0))]
+                for i, entry in enumerate(listed):
+                    at = frame[offsets[0]] + int(entry)
+                    if 0 <= at < buffer.shape[0]:
+                        values[i, :columns.stop - columns.start] = buffer[at, columns]
+            else:
+                values[here] = buffer[there]
             frame.value[result.name] = values
         self.program.append(run)
         return result
@@ -277,13 +359,13 @@ class Builder:
         if peer:
             ending += f" on {peer}"
         if signal:
-            name, index, kind = signal
+            (name, kind), index = signal
             ending += f" signal {name}[{', '.join(index)}]"
             types += f", {kind}"
         if add:
             ending += " reduce(add)"
         self.write(f"mk.store {tile.name}, %{argument.name}[{', '.join(offsets)}]{ending} : {types}")
-        argument.known = argument.known.union(tile.known) if argument.known else tile.known
+        argument.known = tile.known.union(argument.known or tile.known)
 
         def run(frame):
             memory = frame.memories[frame[peer]] if peer else frame.memory
@@ -294,11 +376,14 @@ class Builder:
             buffer[there] = buffer[there] + values if add else values
         self.program.append(run)
 
-    def put(self, source, source_at, sizes, dest, dest_at, peer, signal):
-        name, index, kind = signal
+    def put(self, source, source_at, sizes, dest, dest_at, peer, signal=None, strong=False):
+        """`signal`: a signal with its type, and an index."""
+        ending = types = ""
+        if signal:
+            (name, kind), index = signal
+            ending, types = f" signal {'strong ' if strong else ''}{name}[{', '.join(index)}]", f", {kind}"
         self.write(f"mk.put %{source.name}[{', '.join(source_at)}][{', '.join(sizes)}] to "
-                   f"%{dest.name}[{', '.join(dest_at)}] on {peer} signal {name}[{', '.join(index)}]"
-                   f" : {source.type} to {dest.type}, {kind}")
+                   f"%{dest.name}[{', '.join(dest_at)}] on {peer}{ending} : {source.type} to {dest.type}{types}")
         dest.known = dest.known.union(source.known) if dest.known else source.known
 
         def run(frame):
