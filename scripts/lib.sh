@@ -14,7 +14,7 @@ MK_LLVM=22
 
 # What it takes to build, run and test on Debian 12.
 MK_PACKAGES=(
-  g++ "clang-$MK_LLVM" cmake ninja-build ccache binutils xz-utils python3 python3-psutil
+  g++ "clang-$MK_LLVM" cmake ninja-build ccache binutils xz-utils python3 python3-psutil python3-numpy
   "libmlir-$MK_LLVM-dev" "mlir-$MK_LLVM-tools"
   "llvm-$MK_LLVM-dev" "llvm-$MK_LLVM-tools" "lld-$MK_LLVM" "liblld-$MK_LLVM-dev"
   # find_package(MLIR) asks for these.

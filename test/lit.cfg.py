@@ -7,6 +7,7 @@
 #   bundle     `ninja bundle` can be built
 #   hwloc      the runtime was built with it
 #   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
+#   numpy      Python has it
 #   mpirun     Open MPI's is there
 #   apt        Debian's package manager is there
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
@@ -21,6 +22,7 @@
 #   %python    Python 3
 #   %mpirun    it, with the options that a small machine needs
 #   %ptxas     CUDA's assembler, %tuning the folder of tuning files
+import importlib.util
 import os
 import platform
 import shutil
@@ -92,6 +94,9 @@ if ptxas:
 # scripts/test-long runs what takes too long to be run with each change.
 if os.environ.get("MK_LONG_TESTS") == "1":
     config.available_features.add("long")
+
+if importlib.util.find_spec("numpy"):
+    config.available_features.add("numpy")
 
 if shutil.which("apt-get"):
     config.available_features.add("apt")

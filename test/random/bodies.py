@@ -52,7 +52,8 @@ class Body:
     def __init__(self, b, rng, inputs, geometry, kind=None):
         self.b, self.rng, self.inputs, self.g = b, rng, inputs, geometry
         self.kind = kind or rng.choice(["product"] * 5 + ["attention"] * 2 + ["statistics"] * 2 + ["two_passes"])
-        self.operand = rng.choice(["bf16", "bf16", "f16"])
+        self.operand = rng.choice(["bf16", "bf16", "bf16", "f16", "f16"] + (
+            ["f8E4M3FN", "f32"] if self.kind == "product" else []))
 
     def maybe(self, chance):
         return self.rng.random() < chance
@@ -112,11 +113,16 @@ class Body:
         """acc of tm x tn, and other tiles of it that the loop carries."""
         b, rng, g = self.b, self.rng, self.g
         swapped = self.maybe(0.2) and g.tn % 64 == 0
-        transpose_a = item.source is None and self.maybe(0.15)
-        transpose_b = self.maybe(0.7)
+        two_bytes = self.operand in ("bf16", "f16")
+        if not two_bytes and (item.source or g.tk < 32):
+            self.operand, two_bytes = "bf16", True
+        transpose_a = item.source is None and two_bytes and self.maybe(0.15)
+        transpose_b = not two_bytes or self.maybe(0.7)
         # Work on an operand leaves it in registers, which the left one may be in.
         narrow_a = item.source is None and not swapped and not transpose_a and self.maybe(0.15)
         narrow_b = swapped and self.maybe(0.3)
+        if not two_bytes:
+            narrow_a = narrow_b = False
         if item.source:
             a = item.source
         else:
@@ -124,10 +130,10 @@ class Body:
         y_extents = [g.columns, "K"] if transpose_b else ["K", g.columns]
         y_of = self.inputs.new("b", "i8" if narrow_b else self.operand, y_extents)
         second = self.inputs.new("b", self.operand, y_extents) if self.maybe(0.2) else None
-        work_a = narrow_a or a.element != self.operand or not swapped and not transpose_a and self.maybe(0.25)
+        work_a = narrow_a or a.element != self.operand or not swapped and not transpose_a and two_bytes and self.maybe(0.25)
         if swapped and work_a:
             raise Inexact()
-        work_b = narrow_b or swapped and self.maybe(0.4)
+        work_b = narrow_b or swapped and two_bytes and self.maybe(0.4)
         vectors_a = self.vector_loader("a", ["K", item.rows] if transpose_a else [item.rows, "K"])
         vectors_b = self.vector_loader("b", y_extents)
         extra = rng.choice([None, None, None, "row sums", "row maxima", "column sums"])

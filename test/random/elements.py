@@ -121,7 +121,11 @@ def dot(b, x, y, acc, transpose_a, transpose_b):
     known = acc.known.plus(x.known.times(y.known), depth)
     if not result_fits(known, "f32"):
         return None
+    if x.element == "f8E4M3FN" and known.bound > 2.0**13:  # what tensor cores keep of such sums
+        return None
     flags = (" transpose_a" if transpose_a else "") + (" transpose_b" if transpose_b else "")
+    if x.element == "f32":
+        flags += " precision = tf32"
     return b.tile(f"mk.dot {x.name}, {y.name}, {acc.name}{flags} : {x.type}, {y.type}, {acc.type}", "f32",
                   acc.shape, known, lambda p, q, s: s + (p.T if transpose_a else p) @ (q.T if transpose_b else q),
                   x, y, acc)

@@ -68,6 +68,7 @@ class RandomKernel(Fusions):
                       "KW": k * self.world, "T": self.column_tiles, "R": rng.randrange(1, 2 * g.tm)}
         self.inputs = Inputs(rng, self.world, self.sizes)
         self.scratch, self.outputs, self.signals = [], [], []
+        self.late = rng.random() < 0.25  # sizes are known when it is launched
         self._write()
 
     # --- the file --------------------------------------------------------------
