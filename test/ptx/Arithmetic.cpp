@@ -97,6 +97,16 @@ OP(
       T value = T(a >> from);
       return count >= 8 * sizeof(T) ? value : T(value & ((T(1) << count) - 1));
     })
+// PTX counts positions and lengths by their lowest 8 bits.
+OP(
+    Insert, template <typename T> static T apply(T a, T b, uint32_t from, uint32_t count) {
+      from &= 255;
+      count &= 255;
+      if (from >= 8 * sizeof(T) || count == 0)
+        return b;
+      T field = T((count >= 8 * sizeof(T) ? ~T(0) : (T(1) << count) - 1) << from);
+      return T((b & ~field) | (T(a << from) & field));
+    })
 // The field's own sign, or that of the number where it ends behind it, fills the rest.
 OP(
     ExtractSigned,
@@ -272,6 +282,8 @@ void mk::ptx::addArithmetic(Table &t) {
   t["prmt.b32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, Permute>;
   t["bfe.u32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, Extract>;
   t["bfe.u64"] = ternary<uint64_t, uint64_t, uint32_t, uint32_t, Extract>;
+  t["bfi.b32"] = quaternary<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, Insert>;
+  t["bfi.b64"] = quaternary<uint64_t, uint64_t, uint64_t, uint32_t, uint32_t, Insert>;
   t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t, ExtractSigned>;
   t["bfe.s64"] = ternary<int64_t, int64_t, uint32_t, uint32_t, ExtractSigned>;
   t["popc.b32"] = unary<uint32_t, uint32_t, CountOnes>;

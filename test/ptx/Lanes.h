@@ -80,6 +80,18 @@ void ternary(Warp &warp, const Instr &instr, uint32_t lanes) {
   store(warp, instr.ops[instr.b - 1], lanes, results);
 }
 
+template <typename R, typename A, typename B, typename C, typename D, typename Op>
+void quaternary(Warp &warp, const Instr &instr, uint32_t lanes) {
+  Source<A> a(warp, instr.ops[instr.b]);
+  Source<B> b(warp, instr.ops[instr.b + 1]);
+  Source<C> c(warp, instr.ops[instr.b + 2]);
+  Source<D> d(warp, instr.ops[instr.b + 3]);
+  R results[32];
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    results[lane] = Op()(a[lane], b[lane], c[lane], d[lane]);
+  store(warp, instr.ops[instr.b - 1], lanes, results);
+}
+
 //===--- Predicates -------------------------------------------------------===//
 
 inline uint32_t bitsOf(Warp &warp, const Operand &o) {
