@@ -141,7 +141,7 @@ def MkSM_ReadOp : MkSM_Op<"read", [MkSM_InConsumer, MemoryEffects<[MemRead]>]> {
   let summary = "reads staged tiles into registers";
   let description = [{
     Before their slots are released. A tile of one dimension, or tiles of two dimensions that lie side by side in the
-    fragment, which has the layout of accumulators.
+    fragment, which has the layout of accumulators. One tile by itself may be dealt out, without idle threads.
 
     ```mlir
     %s = mk_sm.read %x : !mk_sm.staged<tensor<128xf32>> -> tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>

@@ -76,20 +76,23 @@ def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
   let hasVerifier = 1;
 }
 def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, InferTypeOpAdaptor]> {
-  let summary = "adds up what a thread holds of each row";
+  let summary = "adds up what a thread holds of each row, or column";
   let description = [{
-    Column c of the result is the sum of the columns of `source` that are congruent to c mod 8:
-    these are in one thread, so none moves. The source has `#mk_sm.mma`, the result as many
-    rows, 8 columns and the same layout; `mk.reduce add` of it along axis 1 is that of the source. The
-    order of a sum is not defined.
+    What a thread has of a sum along `axis` (1 if it is left out) stays in it, so that no element moves; `mk.reduce add` of the
+    result along that axis is that of the source. The order of a sum is not defined.
+
+    - Of `#mk_sm.mma`, rows: column c of the result, which has 8, is the sum of the columns that are congruent to c mod 8.
+    - Of `#mk_sm.blocked` without idle threads, rows: each run of a row becomes one element.
+    - Of such a tile, columns: rows that a thread has the same columns of become one.
 
     ```mlir
     %p = mk_sm.partial_sum %x : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+    %q = mk_sm.partial_sum %y axis 0 : tensor<64x128xf32, #mk_sm.blocked<threads = 256, vector = 8>>
     ```
   }];
-  let arguments = (ins MkSM_Fragment:$source);
+  let arguments = (ins MkSM_Fragment:$source, DefaultValuedAttr<I64Attr, "1">:$axis);
   let results = (outs MkSM_Fragment:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let assemblyFormat = "$source (`axis` $axis^)? attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
 def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegments]> {

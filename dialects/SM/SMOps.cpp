@@ -142,12 +142,17 @@ LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *, std::optional<Locati
                                              SmallVectorImpl<Type> &types) {
   Type type = op.getSource().getType();
   auto from = dyn_cast<RankedTensorType>(type);
-  if (!from || !isa_and_nonnull<MmaAttr>(from.getEncoding()) || from.getRank() != 2)
-    return emitOptionalError(
-        loc, "'mk_sm.partial_sum' op adds up the rows of a tile with layout #mk_sm.mma, not of ",
-        type);
-  types.push_back(RankedTensorType::get({from.getDimSize(0), MmaAttr::kColumns},
-                                        from.getElementType(), from.getEncoding()));
+  // A parser asks before defaults are set.
+  IntegerAttr given = op.getProperties().axis;
+  int64_t axis = given ? given.getInt() : 1;
+  RankedTensorType to = from ? getPartialType(from, axis) : RankedTensorType();
+  if (!to)
+    return emitOptionalError(loc,
+                             "'mk_sm.partial_sum' op adds up rows of a tile with layout "
+                             "#mk_sm.mma, rows or columns of one that is dealt out without "
+                             "idle threads, of which a thread has several elements; not axis ",
+                             axis, " of ", type);
+  types.push_back(to);
   return success();
 }
 

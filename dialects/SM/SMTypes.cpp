@@ -3,6 +3,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -132,6 +133,37 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
   auto slice = cast<SliceAttr>(layout);
   auto mma = cast<MmaAttr>(slice.getOf());
   return slice.getAxis() == 1 ? shape[0] / MmaAttr::kRows / mma.getWarpgroups() * 2 : shape[0] / 4;
+}
+
+bool mk_sm::hasWholeRounds(RankedTensorType fragment) {
+  auto blocked = dyn_cast_or_null<BlockedAttr>(fragment.getEncoding());
+  return blocked && fragment.getRank() == 2 && fragment.getDimSize(1) % blocked.getVector() == 0 &&
+         fragment.getNumElements() % (blocked.getThreads() * blocked.getVector()) == 0;
+}
+
+RankedTensorType mk_sm::getPartialType(RankedTensorType from, int64_t axis) {
+  if (from.getRank() != 2 || axis < 0 || axis > 1)
+    return {};
+  Attribute layout = from.getEncoding();
+  Type element = from.getElementType();
+  if (isa_and_nonnull<MmaAttr>(layout))
+    return axis == 1
+               ? RankedTensorType::get({from.getDimSize(0), MmaAttr::kColumns}, element, layout)
+               : RankedTensorType();
+  if (!hasWholeRounds(from))
+    return {};
+  auto blocked = cast<BlockedAttr>(layout);
+  int64_t columns = from.getDimSize(1), vector = blocked.getVector();
+  if (axis == 1)
+    return vector == 1 ? RankedTensorType()
+                       : RankedTensorType::get(
+                             {from.getDimSize(0), columns / vector}, element,
+                             BlockedAttr::get(from.getContext(), blocked.getThreads(), 1));
+  // After so many rows each thread is at the same columns again.
+  int64_t rows = std::lcm(blocked.getThreads() * vector, columns) / columns;
+  return rows < from.getDimSize(0) && from.getDimSize(0) % rows == 0
+             ? RankedTensorType::get({rows, columns}, element, layout)
+             : RankedTensorType();
 }
 
 bool mk_sm::mayBeSpilled(RankedTensorType fragment) {

@@ -197,10 +197,12 @@ LogicalResult ReadOp::verify() {
     return emitOpError() << "gives " << fragment << " of tiles that are together "
                          << RankedTensorType::get(shape, fragment.getElementType())
                          << ": their shapes are the same";
-  if (shape.size() > 2 || (shape.size() == 2 && !isa_and_nonnull<MmaAttr>(fragment.getEncoding())))
+  bool isDealt = getTiles().size() == 1 && hasWholeRounds(fragment);
+  if (shape.size() > 2 ||
+      (shape.size() == 2 && !isDealt && !isa_and_nonnull<MmaAttr>(fragment.getEncoding())))
     return emitOpError() << "gives " << fragment
                          << ", but tiles of two dimensions are read in the layout of accumulators "
-                            "(#mk_sm.mma)";
+                            "(#mk_sm.mma), and one by itself dealt out without idle threads";
   return success();
 }
 

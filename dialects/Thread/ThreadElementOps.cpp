@@ -110,6 +110,10 @@ int64_t mk_thread::getReductionBytes(RankedTensorType tile, int64_t axis) {
   return (tile.getNumElements() / tile.getDimSize(axis) + Partials(tile, axis).pitch) * size;
 }
 
+bool ReduceElementsOp::isPartial() {
+  return getTo() == mk_sm::getPartialType(getFrom(), getAxis());
+}
+
 LogicalResult ReduceElementsOp::verify() {
   RankedTensorType from = getFrom(), to = getTo();
   if (failed(verifyElements(*this, from, getElements().getTypes())) ||
@@ -120,16 +124,15 @@ LogicalResult ReduceElementsOp::verify() {
   SmallVector<int64_t> left(from.getShape());
   if (axis >= 0 && axis < from.getRank())
     left.erase(left.begin() + axis);
-  bool partial = isa<MmaAttr>(layout) && to.getEncoding() == layout && axis == 1;
-  if (partial)
-    left.push_back(MmaAttr::kColumns);
-  bool fits = isa<MmaAttr>(layout)
-                  ? partial || to.getEncoding() == SliceAttr::get(getContext(), axis, layout)
-                  : isa<BlockedAttr>(layout);
-  if (!fits || to.getShape() != ArrayRef(left) || to.getElementType() != from.getElementType())
+  bool partial = isPartial();
+  bool fits = isa<MmaAttr>(layout) ? to.getEncoding() == SliceAttr::get(getContext(), axis, layout)
+                                   : isa<BlockedAttr>(layout);
+  if (!partial &&
+      (!fits || to.getShape() != ArrayRef(left) || to.getElementType() != from.getElementType()))
     return emitOpError()
            << "of " << from << " along " << axis << " does not give " << to
-           << "; accumulators give their slice, or 8 columns, other tiles are dealt out";
+           << "; accumulators give their slice, other tiles are dealt out, and either "
+              "gives what mk_sm.partial_sum does";
   int64_t bytes = partial ? 0 : getReductionBytes(from, axis);
   if (bool(bytes) != bool(getRoom()))
     return emitOpError() << "of " << from << " along " << axis << " exchanges " << bytes
@@ -182,6 +185,10 @@ int64_t mk_thread::getRun(RankedTensorType tile) {
   while (run * getElementBytes(tile.getElementType()) > 16)
     run /= 2;
   return run;
+}
+
+int64_t mk_thread::getReadRun(RankedTensorType tile) {
+  return isa<BlockedAttr>(tile.getEncoding()) ? getRun(tile) : 2;
 }
 
 template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange types, bool inRuns) {

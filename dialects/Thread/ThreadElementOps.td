@@ -81,8 +81,8 @@ def MkThread_ReduceElementsOp : MkThread_CompositeOp<"reduce_elements", [AttrSiz
   let summary = "reduces a tile along an axis";
   let description = [{
     In `chains` at once for each result. Accumulators are reduced along their rows within four lanes, along columns through a
-    room, and so are tiles that are dealt out. Where the result is a tile of accumulators with 8 columns, a thread adds up
-    what it holds of each row, and no element moves.
+    room, and so are tiles that are dealt out. Where the result is what `mk_sm.partial_sum` makes of the tile, a thread reduces
+    what it holds of each row or column, and no element moves.
 
     ```mlir
     %c, %d = mk_thread.reduce_elements add %x0, %x1, %x2, %x3 of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 1
@@ -104,6 +104,10 @@ def MkThread_ReduceElementsOp : MkThread_CompositeOp<"reduce_elements", [AttrSiz
     `:` functional-type($elements, $results)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether what a thread holds stays in it.
+    bool isPartial();
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +225,8 @@ def MkThread_ReadElementsOp : MkThread_CompositeOp<"read_elements"> {
   let description = [{
     Those of a tile of one dimension, all of them, lie side by side at the only source. Of accumulators each source has
     `columns` columns, the last one maybe fewer: a chunk of them behind the other, in the swizzle of the copy engine.
-    Adjacent elements are read together.
+    So lies the only source of a tile that is dealt out without idle threads. Adjacent elements are read together, of
+    accumulators pairs, else runs of up to 16 bytes.
 
     ```mlir
     %c, %d = mk_thread.read_elements [0, 1] of tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>

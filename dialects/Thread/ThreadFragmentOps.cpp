@@ -153,15 +153,20 @@ LogicalResult ReadElementsOp::verify() {
     return verifyValues(*this, tile, {}, getResultTypes());
   }
   int64_t bits = tile.getElementTypeBitWidth(), chunk = 8 * mk::getSm(*this).getChunk();
-  if (!isa_and_nonnull<mk_sm::MmaAttr>(tile.getEncoding()) || (bits != 16 && bits != 32) ||
-      tile.getDimSize(1) * bits % chunk || int64_t(getColumns()) * bits % chunk)
-    return emitOpError() << "reads " << tile << " in parts of " << getColumns()
-                         << " columns; use accumulators of 16 or 32 bits and multiples of "
-                         << chunk / bits << " columns";
+  bool isDealt = wanted == 1 && mk_sm::hasWholeRounds(tile);
+  if ((!isDealt && !isa_and_nonnull<mk_sm::MmaAttr>(tile.getEncoding())) ||
+      (bits != 8 && bits != 16 && bits != 32) || tile.getDimSize(1) * bits % chunk ||
+      int64_t(getColumns()) * bits % chunk)
+    return emitOpError()
+           << "reads " << tile << " in parts of " << getColumns()
+           << " columns; use accumulators, or one tile that is dealt out without idle "
+              "threads, of 8, 16 or 32 bits, and multiples of "
+           << chunk / bits << " columns";
+  int64_t run = getReadRun(tile);
   for (auto [k, i] : llvm::enumerate(getWhich()))
-    if (getWhich().size() % 2 || i % 2 != int32_t(k % 2) ||
-        i != getWhich()[k - k % 2] + int32_t(k % 2))
+    if (getWhich().size() % run || i % run != int32_t(k % run) ||
+        i != getWhich()[k - k % run] + int32_t(k % run))
       return emitOpError() << "reads elements [" << getWhich() << "] of " << tile
-                           << ", which lie in pairs: use whole ones";
+                           << ", which lie in runs of " << run << ": use whole ones";
   return verifyValues(*this, tile, getWhich(), getResultTypes());
 }

@@ -317,7 +317,8 @@ class Fusions:
         body = Body(b, rng, self.inputs, g)
         all_steps = b.mul(world, g.k_tiles)
         rotated, prologue = rng.random() < 0.5, rng.random() < 0.3
-        only_first = rng.random() < 0.4
+        # Where CTAs share an iteration's slab, each waits for it.
+        only_first = rng.random() < 0.4 and not g.needs_combine
         sums = rng.random() < 0.3
         vectors = body.vector_loader("x", ["R", "K"])
         zero = b.filled(0, "f32", (g.tm, g.tn))

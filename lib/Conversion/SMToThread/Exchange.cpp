@@ -136,9 +136,10 @@ static LogicalResult lowerReduce(ReduceOp op, PartitionBuilder &p) {
 }
 
 static void lowerPartialSum(PartialSumOp op, PartitionBuilder &p) {
-  // A thread has two results a row here, so half as many chains of each are as much under way.
+  // A thread has two results a row here, or more, so half as many chains of each are as much under
+  // way.
   int64_t chains = std::max<int64_t>(p.info.getThresholds().getReduceChains() / 2, 1);
-  reduce(p, Reduction::Add, op.getSource(), /*axis=*/1, op.getResult(), chains, {});
+  reduce(p, Reduction::Add, op.getSource(), op.getAxis(), op.getResult(), chains, {});
 }
 
 void sm::populateExchangeLowerings(LoweringTable &table) {

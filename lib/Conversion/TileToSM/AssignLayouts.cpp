@@ -28,7 +28,8 @@ public:
       assign(tile, mma);
     spread();
     for (Value tile : tiles)
-      if (isOperandToo(tile) && !plan.layouts.contains(tile) && fits(tile, mma)) {
+      if (isOperandToo(tile) && !plan.layouts.contains(tile) && fits(tile, mma) &&
+          !isReducedByColumns(tile)) {
         assign(tile, mma);
         spread();
       }
@@ -82,6 +83,31 @@ private:
            });
   }
 
+  static bool isElementwise(Operation *op) {
+    return op && OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
+  }
+
+  bool followsFromOperands(Value tile) {
+    Operation *def = tile.getDefiningOp();
+    return isOperandToo(tile) ||
+           (isElementwise(def) && llvm::all_of(def->getOperands(), [&](Value operand) {
+              return isLayoutFree(operand) || followsFromOperands(operand);
+            }));
+  }
+
+  static bool leadsToColumns(Value tile) {
+    return !tile.use_empty() && llvm::all_of(tile.getUsers(), [](Operation *user) {
+      auto reduce = dyn_cast<ReduceOp>(user);
+      return reduce ? reduce.getAxis() == 0
+                    : isElementwise(user) && leadsToColumns(user->getResult(0));
+    });
+  }
+
+  /// Whether threads read the tile out of slots of dots, and all that follows is reduced along
+  /// columns: of these each warp of accumulators has a part, of a tile that is dealt out few
+  /// threads have.
+  bool isReducedByColumns(Value tile) { return followsFromOperands(tile) && leadsToColumns(tile); }
+
   /// Whether the tile can have the layout: what a slice of accumulators is repeated to may
   /// have other extents, as a column of row statistics has.
   static bool fits(Value tile, Attribute layout) {
@@ -108,9 +134,9 @@ private:
           assign(edge.other, layout);
         else if (!edge.grows)
           assign(edge.other, getSliceLayout(layout, edge.axes));
-        else if (auto slice = dyn_cast<SliceAttr>(layout); slice && edge.axes.size() == 1 &&
-                                                           slice.getAxis() == edge.axes[0] &&
-                                                           fits(edge.other, slice.getOf()))
+        else if (auto slice = dyn_cast<SliceAttr>(layout);
+                 slice && edge.axes.size() == 1 && slice.getAxis() == edge.axes[0] &&
+                 fits(edge.other, slice.getOf()) && !isReducedByColumns(edge.other))
           assign(edge.other, slice.getOf());
       }
     }

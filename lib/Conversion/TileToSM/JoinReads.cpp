@@ -145,7 +145,13 @@ bool Joiner::mayBeRead(LoadOp load) const {
   if (!dots.empty() && !llvm::hasSingleElement(dots) && (*dots.begin())->isBeforeInBlock(load))
     return false;
   auto accumulators = MmaAttr::get(load.getContext(), plan.warpgroups);
-  return !leaves && probe.getLayout(load) == accumulators && mayBeFetched(load, plan.op);
+  auto type = cast<RankedTensorType>(load.getType());
+  Attribute layout = probe.getLayout(load);
+  bool isReadable =
+      layout == accumulators ||
+      (!dots.empty() &&
+       hasWholeRounds(RankedTensorType::get(type.getShape(), type.getElementType(), layout)));
+  return !leaves && isReadable && mayBeFetched(load, plan.op);
 }
 
 /// Whether rings of this role have room for slots of these sites.

@@ -153,8 +153,10 @@ bool LiveTiles::isOnlyReduced(Operation *op) {
   auto takesInTurn = [&](Operation *user) {
     if (user->getBlock() != op->getBlock())
       return false;
-    if (auto reduce = dyn_cast<mk::ReduceOp>(user))
-      return reduce.getAxis() == 1 && isa<MmaAttr>(plan.getLayout(reduce.getSource()));
+    if (auto reduce = dyn_cast<mk::ReduceOp>(user)) {
+      Attribute layout = plan.getLayout(reduce.getSource());
+      return isa<BlockedAttr>(layout) || (reduce.getAxis() == 1 && isa<MmaAttr>(layout));
+    }
     return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
            isFromSlots(user) && isOnlyReduced(user);
   };

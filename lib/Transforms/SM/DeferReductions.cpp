@@ -12,11 +12,13 @@
 // The recurrence is linear, so it holds for each thread's part of a row by itself, and
 // the exchange between lanes is done once.
 //
-// Where tiles are dealt out, in roles without products, it is the tile that is carried: for
+// Where tiles are dealt out it is the tile that is carried: for
 //   for ..., l = l0: l' = max(l, reduce_max(x))    (or a sum, or a minimum; along any axis)
 // it makes
 //   for ..., p = the least: p' = max(p, x)
 //   l = max(l0, reduce_max(p))
+// or, of sums, what a thread has of each (`mk_sm.partial_sum`), where the tile takes too many
+// registers: beside products more than l did.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -113,6 +115,7 @@ struct DealtRecurrence {
   unsigned carried;
   Operation *join;
   mk::ReduceOp reduce;
+  bool isPartial; // what a thread has of each sum is carried, not the tile
 };
 
 bool isJoin(Operation *op, mk::Reduction kind) {
@@ -135,23 +138,32 @@ std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried) {
       *arg.user_begin() != join || join->getNumOperands() != 2)
     return std::nullopt;
   auto reduce = getOwn<mk::ReduceOp>(join->getOperand(join->getOperand(0) == arg), loop.getBody());
-  int64_t most = 2 * mk::getSm(loop).getRegisters().getReserve().getEarly();
   if (!reduce || !isJoin(join, reduce.getKind()) ||
-      !isa_and_nonnull<BlockedAttr>(reduce.getSource().getType().getEncoding()) ||
-      countRegisters(reduce.getSource().getType()) > most ||
-      mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>()))
+      !isa_and_nonnull<BlockedAttr>(reduce.getSource().getType().getEncoding()))
     return std::nullopt;
-  return DealtRecurrence{carried, join, reduce};
+  int64_t early = mk::getSm(loop).getRegisters().getReserve().getEarly();
+  bool multiplies = mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>());
+  int64_t most = multiplies ? std::max(early, countRegisters(arg.getType())) : 2 * early;
+  RankedTensorType tile = reduce.getSource().getType();
+  RankedTensorType partial = reduce.getKind() == mk::Reduction::Add
+                                 ? getPartialType(tile, reduce.getAxis())
+                                 : RankedTensorType();
+  bool fits = countRegisters(tile) <= most;
+  if (!fits && !(partial && countRegisters(partial) <= most))
+    return std::nullopt;
+  return DealtRecurrence{carried, join, reduce, partial && (multiplies || !fits)};
 }
 
 void transform(scf::ForOp loop, DealtRecurrence &found) {
-  auto [carried, join, reduce] = found;
+  auto [carried, join, reduce, isPartial] = found;
   Value arg = loop.getRegionIterArg(carried), result = loop.getResult(carried);
   Value tile = reduce.getSource();
+  OpBuilder b(join);
+  if (isPartial)
+    tile = PartialSumOp::create(b, reduce.getLoc(), tile, reduce.getAxis());
   auto type = cast<RankedTensorType>(tile.getType());
   arith::AtomicRMWKind kind = mk::getReductionKind(reduce.getKind(), type.getElementType());
   passed(reduce, kDeferReductions) << "is exchanged between threads behind the loop";
-  OpBuilder b(join);
   arg.setType(type);
   Value next = arith::getReductionOp(kind, b, join->getLoc(), arg, tile);
   join->replaceAllUsesWith(ValueRange(next));
@@ -165,7 +177,9 @@ void transform(scf::ForOp loop, DealtRecurrence &found) {
   b.setInsertionPointAfter(loop);
   auto whole = mk::ReduceOp::create(b, reduce.getLoc(), reduce.getType(), reduce.getKind(), result,
                                     reduce.getAxis());
-  Value sum = arith::getReductionOp(kind, b, loop.getLoc(), before, whole);
+  bool isNeutral = reduce.getKind() == mk::Reduction::Add && isZero(before);
+  Value sum =
+      isNeutral ? whole.getResult() : arith::getReductionOp(kind, b, loop.getLoc(), before, whole);
   result.replaceAllUsesExcept(sum, whole);
   reduce->erase();
 }

@@ -91,7 +91,11 @@ void ElementEvaluator::load(Value tile, ArrayRef<unsigned> elements) {
     return;
   SmallVector<int32_t> missing;
   // What comes at once.
-  int64_t run = isa<ReloadElementsOp>(op) ? 4 : isa<ReadElementsOp>(op) ? 2 : 1;
+  int64_t run = 1;
+  if (auto read = dyn_cast<ReadElementsOp>(op))
+    run = getReadRun(read.getTile());
+  else if (isa<ReloadElementsOp>(op))
+    run = 4;
   for (unsigned i : elements)
     for (int64_t first = i / run * run, k = first;
          !find(tile, i) && !findShared(tile, i) && k != first + run; ++k)

@@ -236,12 +236,35 @@ static SmallVector<Value> readList(ReadElementsOp op, Emitter &e) {
   return result;
 }
 
+/// Runs of elements that are dealt out, out of chunks in the copy engine's swizzle.
+static SmallVector<Value> readRuns(ReadElementsOp op, Emitter &e) {
+  RankedTensorType tile = op.getTile();
+  Places places(e, tile, op.getThread());
+  Type element = getRegisterType(tile.getElementType());
+  int64_t size = getElementBytes(element), chunk = e.sm.getChunk(), run = getReadRun(tile);
+  SmallVector<Value> result;
+  for (size_t k = 0; k < op.getWhich().size(); k += run) {
+    Place where = places.at(op.getWhich()[k]);
+    Value row = add(e, resize(e, where.base[0], e.i32), where.offset[0]);
+    Value at = mul(e, add(e, resize(e, where.base[1], e.i32), where.offset[1]), size);
+    Value inChunk = xor_(e, and_(e, at, chunk - 1), swizzle(e, row));
+    Value before = mul(e, sub(e, at, and_(e, at, chunk - 1)), tile.getDimSize(0));
+    Value from = add(e, add(e, op.getSources().front(), before), mul(e, row, chunk));
+    Value loaded = load(e, VectorType::get(run, element), add(e, from, inChunk));
+    for (int64_t i = 0; i < run; ++i)
+      result.push_back(LLVM::ExtractElementOp::create(e, loaded, e.c32(i)));
+  }
+  return result;
+}
+
 /// Pairs of elements out of chunks, each in the copy engine's swizzle: rows are a multiple of its
 /// period apart, so that only the thread's row in that counts.
 static SmallVector<Value> readChunks(ReadElementsOp op, Emitter &e) {
   RankedTensorType tile = op.getTile();
   if (tile.getRank() != 2)
     return readList(op, e);
+  if (isa<mk_sm::BlockedAttr>(tile.getEncoding()))
+    return readRuns(op, e);
   Places places(e, tile, op.getThread());
   Type element = getRegisterType(tile.getElementType());
   int64_t size = getElementBytes(element), chunk = e.sm.getChunk(), columns = op.getColumns();

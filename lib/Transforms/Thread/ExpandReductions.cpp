@@ -183,18 +183,29 @@ static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
   return result;
 }
 
+/// To which element of a partial sum each of the elements belongs.
+static SmallVector<unsigned> mapPartial(ReduceElementsOp op) {
+  RankedTensorType from = op.getFrom();
+  SmallVector<unsigned> map;
+  for (unsigned i = 0, results = op.getNumResults(); i != op.getElements().size(); ++i)
+    if (isa<MmaAttr>(from.getEncoding())) {
+      // Groups of 8 columns lie behind each other, in blocks of 64 rows.
+      unsigned perBlock = from.getDimSize(1) / 2, perGroup = MmaAttr::kColumns / 2;
+      map.push_back(i / perBlock * perGroup + i % perGroup);
+    } else {
+      // Runs are of a row each; after as many as there are results columns come again.
+      unsigned vector = cast<mk_sm::BlockedAttr>(from.getEncoding()).getVector();
+      map.push_back(op.getAxis() == 1 ? i / vector : i % results);
+    }
+  return map;
+}
+
 static SmallVector<Value> reduce(ReduceElementsOp op, Emitter &e) {
-  RankedTensorType from = op.getFrom(), to = op.getTo();
+  RankedTensorType from = op.getFrom();
+  if (op.isPartial())
+    return reduceInThread(op, e, mapPartial(op));
   if (!isa<MmaAttr>(from.getEncoding()))
     return reduceDealt(op, e);
-  if (isa<MmaAttr>(to.getEncoding())) {
-    // Groups of 8 columns lie behind each other, in blocks of 64 rows.
-    unsigned perBlock = from.getDimSize(1) / 2, perGroup = MmaAttr::kColumns / 2;
-    SmallVector<unsigned> map;
-    for (unsigned i = 0; i != op.getElements().size(); ++i)
-      map.push_back(i / perBlock * perGroup + i % perGroup);
-    return reduceInThread(op, e, map);
-  }
   if (op.getAxis() == 0)
     return reduceColumns(op, e);
   SmallVector<Value> result = reduceInThread(op, e, getSliceElements(from, 1));

@@ -20,6 +20,13 @@ mk.kernel @fragments on @mesh (in %a : memref<64x64xf32> [64, 64], in %f : memre
       // CHECK: mk_sm.materialize %[[D]] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
       %w = mk_sm.materialize %d : tensor<64x64xf32, #acc>
       mk.store %w, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+      // CHECK: mk_sm.partial_sum %{{.*}} axis 0 : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>
+      %v = mk.load %a[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>
+      %q = mk_sm.partial_sum %v axis 0 : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>
+      mk.store %q, %c[%c0, %c0] : tensor<16x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>, memref<64x64xf32>
+      // CHECK: mk_sm.partial_sum %{{.*}} : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>
+      %u = mk_sm.partial_sum %v : tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 8>>
+      mk.store %u, %c[%c0, %c0] : tensor<64x8xf32, #mk_sm.blocked<threads = 128, vector = 1>>, memref<64x64xf32>
       %y = mk.load %a[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32, #acc>
       %rows = mk.load %f[%c0] : memref<64xf32> -> tensor<64xf32, #row>
       %columns = mk.load %f[%c0] : memref<64xf32> -> tensor<64xf32, #column>

@@ -1,15 +1,40 @@
 // RUN: mk-opt %s -split-input-file -verify-diagnostics
 
-func.func @dealt_out(%x: tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>) {
-  // expected-error @+1 {{'mk_sm.partial_sum' op adds up the rows of a tile with layout #mk_sm.mma, not of 'tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>'}}
-  %p = mk_sm.partial_sum %x : tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>
+// A thread has one element of each row, the tile has idle threads, its rows come again too late.
+func.func @single(%x: tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 1>>) {
+  // expected-error @+1 {{'mk_sm.partial_sum' op adds up rows of a tile with layout #mk_sm.mma, rows or columns of one that is dealt out without idle threads, of which a thread has several elements; not axis 1 of 'tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 1>>'}}
+  %p = mk_sm.partial_sum %x : tensor<128x64xf32, #mk_sm.blocked<threads = 256, vector = 1>>
+  return
+}
+
+// -----
+
+func.func @idle(%x: tensor<12x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>) {
+  // expected-error @+1 {{'mk_sm.partial_sum' op adds up rows of a tile with layout #mk_sm.mma, rows or columns of one that is dealt out without idle threads, of which a thread has several elements; not axis 1 of 'tensor<12x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>'}}
+  %p = mk_sm.partial_sum %x : tensor<12x64xf32, #mk_sm.blocked<threads = 256, vector = 4>>
+  return
+}
+
+// -----
+
+func.func @late(%x: tensor<32x192xf32, #mk_sm.blocked<threads = 256, vector = 8>>) {
+  // expected-error @+1 {{'mk_sm.partial_sum' op adds up rows of a tile with layout #mk_sm.mma, rows or columns of one that is dealt out without idle threads, of which a thread has several elements; not axis 0 of 'tensor<32x192xf32, #mk_sm.blocked<threads = 256, vector = 8>>'}}
+  %p = mk_sm.partial_sum %x axis 0 : tensor<32x192xf32, #mk_sm.blocked<threads = 256, vector = 8>>
+  return
+}
+
+// -----
+
+func.func @across(%x: tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>) {
+  // expected-error @+1 {{'mk_sm.partial_sum' op adds up rows of a tile with layout #mk_sm.mma, rows or columns of one that is dealt out without idle threads, of which a thread has several elements; not axis 0 of 'tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>'}}
+  %p = mk_sm.partial_sum %x axis 0 : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
   return
 }
 
 // -----
 
 func.func @no_layout(%x: tensor<128x64xf32>) {
-  // expected-error @+1 {{'mk_sm.partial_sum' op adds up the rows of a tile with layout #mk_sm.mma, not of 'tensor<128x64xf32>'}}
+  // expected-error @+1 {{'mk_sm.partial_sum' op adds up rows of a tile with layout #mk_sm.mma, rows or columns of one that is dealt out without idle threads, of which a thread has several elements; not axis 1 of 'tensor<128x64xf32>'}}
   %p = mk_sm.partial_sum %x : tensor<128x64xf32>
   return
 }

@@ -44,8 +44,8 @@ mk.kernel @two on @mesh () {
     mk_sm.partition consumer warps(4) registers(168) {
       %slot = mk_sm.wait %ring : !ring -> !slot
       %t = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xf32>>
-      // expected-error-re @+1 {{gives 'tensor<64x64xf32, #mk_sm.blocked<{{.*}}>>', but tiles of two dimensions are read in the layout of accumulators (#mk_sm.mma)}}
-      %x = mk_sm.read %t : !mk_sm.staged<tensor<64x64xf32>> -> tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>
+      // expected-error-re @+1 {{gives 'tensor<64x64xf32, #mk_sm.transposed<{{.*}}>>', but tiles of two dimensions are read in the layout of accumulators (#mk_sm.mma), and one by itself dealt out without idle threads}}
+      %x = mk_sm.read %t : !mk_sm.staged<tensor<64x64xf32>> -> tensor<64x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>
     }
   }
 }

@@ -73,7 +73,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   %x = arith.constant 0.0 : f32
-  // expected-error @+1 {{of 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' along 0 does not give 'tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>'; accumulators give their slice, or 8 columns, other tiles are dealt out}}
+  // expected-error @+1 {{of 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' along 0 does not give 'tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>'; accumulators give their slice, other tiles are dealt out, and either gives what mk_sm.partial_sum does}}
   %a:2 = mk_thread.reduce_elements add %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 0 to tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> chains 1 : (f32, f32, f32, f32) -> (f32, f32)
 }
 
@@ -225,7 +225,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error-re @+1 {{reads 'tensor<64x96xbf16, {{.*}}>' in parts of 64 columns; use accumulators of 16 or 32 bits and multiples of 64 columns}}
+  // expected-error-re @+1 {{reads 'tensor<64x96xbf16, {{.*}}>' in parts of 64 columns; use accumulators, or one tile that is dealt out without idle threads, of 8, 16 or 32 bits, and multiples of 64 columns}}
   %r:2 = mk_thread.read_elements [0, 1] of tensor<64x96xbf16, #mk_sm.mma<warpgroups = 1>> at %w, %w columns 64 thread(%w) : bf16, bf16
 }
 
@@ -234,7 +234,16 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error-re @+1 {{reads elements [1, 2] of 'tensor<64x64xbf16, {{.*}}>', which lie in pairs: use whole ones}}
+  // expected-error-re @+1 {{reads elements [0, 1] of 'tensor<64x64xbf16, {{.*}}>', which lie in runs of 8: use whole ones}}
+  %q:2 = mk_thread.read_elements [0, 1] of tensor<64x64xbf16, #mk_sm.blocked<threads = 128, vector = 8>> at %w columns 64 thread(%w) : bf16, bf16
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{reads elements [1, 2] of 'tensor<64x64xbf16, {{.*}}>', which lie in runs of 2: use whole ones}}
   %r:2 = mk_thread.read_elements [1, 2] of tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> at %w columns 64 thread(%w) : bf16, bf16
 }
 

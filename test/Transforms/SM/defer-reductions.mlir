@@ -213,3 +213,56 @@ mk.kernel @dealt on @mesh dims(uniform N) (in %a : memref<?x64xf32> [N, 64], in 
     }
   }
 }
+
+// -----
+
+// Beside products what a thread has of each sum is carried, if that takes no more registers than the sums do.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#dealt = #mk_sm.blocked<threads = 128, vector = 8>
+#column = #mk_sm.slice<axis = 0, of = #acc>
+!ring = !mk_sm.ring<4, tensor<64x64xbf16>, tensor<64x128xbf16>>
+!slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<64x128xbf16>>
+!sums = tensor<128xf32, #column>
+!acc = tensor<64x128xf32, #acc>
+
+// CHECK-LABEL: mk.kernel @beside_products
+// CHECK: %[[P:.*]]:3 = scf.for {{.*}} -> (tensor<64x128xf32, {{.*}}>, tensor<8x128xf32, #mk_sm.blocked<threads = 128, vector = 8>>, tensor<128xf32, {{.*}}>)
+// CHECK-DAG: %[[PART:.*]] = mk_sm.partial_sum %{{.*}} axis 0 : tensor<64x128xf32,
+// CHECK-DAG: arith.addf %{{.*}}, %[[PART]] : tensor<8x128xf32,
+// Of maxima there is no part: the tile has twice the registers.
+// CHECK-DAG: mk.reduce max
+// CHECK: scf.yield
+// CHECK: %[[SUMS:.*]] = mk.reduce add %[[P]]#1 axis 0 : tensor<8x128xf32,
+// CHECK: mk.store %[[SUMS]], %s
+mk.kernel @beside_products on @mesh dims(uniform N) (out %s : memref<128xf32> [128], out %m : memref<128xf32> [128],
+    out %c : memref<64x128xf32> [64, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : !acc
+  %none = arith.constant dense<0.0> : !sums
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(232) {
+      %x, %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%xi = %zero, %li = %none, %gi = %none) -> (!acc, !sums, !sums) {
+        %slot = mk_sm.wait %ring : !ring -> !slot
+        %a = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
+        %b = mk_sm.tile %slot[1] : !slot -> !mk_sm.staged<tensor<64x128xbf16>>
+        %next = mk_sm.mma %a, %b, %xi : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<64x128xbf16>>, !acc
+        %read = mk_sm.read %b : !mk_sm.staged<tensor<64x128xbf16>> -> tensor<64x128xbf16, #dealt>
+        %wide = arith.extf %read : tensor<64x128xbf16, #dealt> to tensor<64x128xf32, #dealt>
+        %sum = mk.reduce add %wide axis 0 : tensor<64x128xf32, #dealt> -> !sums
+        %most = mk.reduce max %wide axis 0 : tensor<64x128xf32, #dealt> -> !sums
+        %ln = arith.addf %li, %sum : !sums
+        %gn = arith.maximumf %gi, %most : !sums
+        %done = mk_sm.mma_wait 0, %next : !acc
+        mk_sm.release %ring read : !ring
+        scf.yield %done, %ln, %gn : !acc, !sums, !sums
+      }
+      mk.store %l, %s[%c0] : !sums, memref<128xf32>
+      mk.store %g, %m[%c0] : !sums, memref<128xf32>
+      mk.store %x, %c[%c0, %c0] : !acc, memref<64x128xf32>
+    }
+  }
+}

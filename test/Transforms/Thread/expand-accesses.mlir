@@ -95,6 +95,15 @@ mk_thread.kernel @chunks threads(384) cluster(1) params(512) shared(4096)
   // CHECK: arith.xori %{{.*}}, %[[BLOCK]]
   // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
   %b:2 = mk_thread.read_elements [4, 5] of tensor<64x32xf32, #acc> at %w columns 32 thread(%w) : f32, f32
+  // 16 bytes of what is dealt out, in the chunk where the thread's columns are.
+  // CHECK: %[[IN_ROW:.*]] = arith.muli %{{.*}}, %c2_i32
+  // CHECK: %[[IN_CHUNK:.*]] = arith.andi %[[IN_ROW]], %c127_i32
+  // CHECK: arith.xori %[[IN_CHUNK]],
+  // CHECK: arith.subi %[[IN_ROW]], %{{.*}} : i32
+  // CHECK: arith.muli %{{.*}}, %c64_i32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<8xbf16>
+  %c:8 = mk_thread.read_elements [0, 1, 2, 3, 4, 5, 6, 7] of tensor<64x128xbf16, #mk_sm.blocked<threads = 128, vector = 8>>
+      at %w columns 128 thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
 }
 
 // Four threads share a row: 16 bytes each, or words, or single elements at the same places; then each bit of the thread's

@@ -4,6 +4,7 @@
 #row = #mk_sm.slice<axis = 1, of = #acc>
 #column = #mk_sm.slice<axis = 0, of = #acc>
 #runs = #mk_sm.blocked<threads = 128, vector = 2>
+#fours = #mk_sm.blocked<threads = 128, vector = 4>
 #dealt = #mk_sm.blocked<threads = 128, vector = 1>
 
 mk_thread.kernel @reductions threads(384) cluster(1) params(512) shared(4096)
@@ -54,4 +55,17 @@ mk_thread.kernel @reductions threads(384) cluster(1) params(512) shared(4096)
       to tensor<8xf32, #dealt> chains 1 in <threads = 128, offset = 1024, bytes = 1024> thread(%w) barrier(%w)
       : (f32, f32) -> f32
   mk_thread.pin %d : f32
+  // Of a tile that is dealt out, what a thread has of each column, and of each row.
+  // CHECK-COUNT-4: arith.addf
+  // CHECK-NOT: arith.addf
+  // CHECK: mk_thread.pin
+  %f:4 = mk_thread.reduce_elements add %x, %x, %x, %x, %x, %x, %x, %x of tensor<32x32xf32, #fours> along 0
+      to tensor<16x32xf32, #fours> chains 1 : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  mk_thread.pin %f#0, %f#1, %f#2, %f#3 : f32, f32, f32, f32
+  // CHECK-COUNT-6: arith.addf
+  // CHECK-NOT: arith.addf
+  // CHECK: mk_thread.pin
+  %g:2 = mk_thread.reduce_elements add %x, %x, %x, %x, %x, %x, %x, %x of tensor<32x32xf32, #fours> along 1
+      to tensor<32x8xf32, #dealt> chains 1 : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32)
+  mk_thread.pin %g#0, %g#1 : f32, f32
 }

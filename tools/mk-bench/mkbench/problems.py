@@ -9,8 +9,9 @@ from .ranks_attention import RanksAttention
 from .ranks_gemm import RanksGemm
 from .ranks_moe import RanksMoe
 from .ranks_norm import RanksGemmNorm
+from .wgrad import WeightGradient
 
-PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "norm": NormGemm, "attention": Attention, "grouped": Grouped,
-            "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
+PROBLEMS = {"gemm": Gemm, "epilogue": Epilogue, "norm": NormGemm, "wgrad": WeightGradient, "attention": Attention,
+            "grouped": Grouped, "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
             "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
             "ranks_attention": RanksAttention}

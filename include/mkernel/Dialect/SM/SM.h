@@ -178,6 +178,12 @@ int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
 /// in each; -1 if the layout does not fit the shape.
 int64_t getNumElements(RankedTensorType fragment);
 
+/// Whether a tile of two dimensions is dealt out in runs of whole rows, as many to each thread.
+bool hasWholeRounds(RankedTensorType fragment);
+
+/// What `mk_sm.partial_sum` makes of a tile along an axis; null if it cannot.
+RankedTensorType getPartialType(RankedTensorType from, int64_t axis);
+
 /// Whether threads may write a fragment to memory as they hold it: accumulators, each element of
 /// which one thread has, of 32 bits.
 bool mayBeSpilled(RankedTensorType fragment);
