@@ -32,7 +32,7 @@ mk.kernel @gemm_wgrad on @mesh dims(uniform M, uniform N, uniform K) (
   %fits = arith.cmpi ule, %extent, %most : index
   mk.require %fits, "TM times TN is 32768 at most"
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 2 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]

@@ -18,7 +18,7 @@
 //   for ..., p = the least: p' = max(p, x)
 //   l = max(l0, reduce_max(p))
 // or, of sums, what a thread has of each (`mk_sm.partial_sum`), where the tile takes too many
-// registers: beside products more than l did.
+// registers: in a loop with products more than l did.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -142,7 +142,7 @@ std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried) {
       !isa_and_nonnull<BlockedAttr>(reduce.getSource().getType().getEncoding()))
     return std::nullopt;
   int64_t early = mk::getSm(loop).getRegisters().getReserve().getEarly();
-  bool multiplies = mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>());
+  bool multiplies = mk::holds<MmaOp>(loop);
   int64_t most = multiplies ? std::max(early, countRegisters(arg.getType())) : 2 * early;
   RankedTensorType tile = reduce.getSource().getType();
   RankedTensorType partial = reduce.getKind() == mk::Reduction::Add

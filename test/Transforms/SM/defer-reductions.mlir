@@ -225,6 +225,8 @@ mk.mesh @mesh (gpu = 1 via link)
 !ring = !mk_sm.ring<4, tensor<64x64xbf16>, tensor<64x128xbf16>>
 !slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<64x128xbf16>>
 !sums = tensor<128xf32, #column>
+!tile = tensor<16x64xf32, #mk_sm.blocked<threads = 128, vector = 4>>
+!row = tensor<16xf32, #mk_sm.blocked<threads = 128, vector = 1>>
 !acc = tensor<64x128xf32, #acc>
 
 // CHECK-LABEL: mk.kernel @beside_products
@@ -235,8 +237,13 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-DAG: mk.reduce max
 // CHECK: scf.yield
 // CHECK: %[[SUMS:.*]] = mk.reduce add %[[P]]#1 axis 0 : tensor<8x128xf32,
+// A loop of the same role without products carries the tile.
+// CHECK: %[[T:.*]] = scf.for {{.*}} -> (tensor<16x64xf32, #mk_sm.blocked<threads = 128, vector = 4>>)
+// CHECK-NOT: mk.reduce
+// CHECK: scf.yield
+// CHECK: mk.reduce max %[[T]] axis 1
 // CHECK: mk.store %[[SUMS]], %s
-mk.kernel @beside_products on @mesh dims(uniform N) (out %s : memref<128xf32> [128], out %m : memref<128xf32> [128],
+mk.kernel @beside_products on @mesh dims(uniform N) (in %a : memref<?x64xf32> [N, 64], out %f : memref<?xf32> [N], out %s : memref<128xf32> [128], out %m : memref<128xf32> [128],
     out %c : memref<64x128xf32> [64, 128]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -247,9 +254,9 @@ mk.kernel @beside_products on @mesh dims(uniform N) (out %s : memref<128xf32> [1
     mk_sm.partition consumer warps(4) registers(232) {
       %x, %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%xi = %zero, %li = %none, %gi = %none) -> (!acc, !sums, !sums) {
         %slot = mk_sm.wait %ring : !ring -> !slot
-        %a = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
+        %l0 = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
         %b = mk_sm.tile %slot[1] : !slot -> !mk_sm.staged<tensor<64x128xbf16>>
-        %next = mk_sm.mma %a, %b, %xi : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<64x128xbf16>>, !acc
+        %next = mk_sm.mma %l0, %b, %xi : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<64x128xbf16>>, !acc
         %read = mk_sm.read %b : !mk_sm.staged<tensor<64x128xbf16>> -> tensor<64x128xbf16, #dealt>
         %wide = arith.extf %read : tensor<64x128xbf16, #dealt> to tensor<64x128xf32, #dealt>
         %sum = mk.reduce add %wide axis 0 : tensor<64x128xf32, #dealt> -> !sums
@@ -260,6 +267,14 @@ mk.kernel @beside_products on @mesh dims(uniform N) (out %s : memref<128xf32> [1
         mk_sm.release %ring read : !ring
         scf.yield %done, %ln, %gn : !acc, !sums, !sums
       }
+      %least = arith.constant dense<-4.0> : !row
+      %h = scf.for %i = %c0 to %N step %c1 iter_args(%hi = %least) -> (!row) {
+        %y = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
+        %q = mk.reduce max %y axis 1 : !tile -> !row
+        %hn = arith.maximumf %hi, %q : !row
+        scf.yield %hn : !row
+      }
+      mk.store %h, %f[%c0] : !row, memref<?xf32>
       mk.store %l, %s[%c0] : !sums, memref<128xf32>
       mk.store %g, %m[%c0] : !sums, memref<128xf32>
       mk.store %x, %c[%c0, %c0] : !acc, memref<64x128xf32>
