@@ -33,11 +33,12 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
 SmallVector<scf::ForOp> mk_sm::getReadLoops(ModuleOp module) {
   SmallVector<scf::ForOp> loops;
   module.walk([&](PartitionOp partition) {
-    if (partition.getKind() != PartitionKind::Consumer || mk::holds<MmaOp>(partition))
+    if (partition.getKind() != PartitionKind::Consumer)
       return;
     partition.walk([&](scf::ForOp loop) {
       auto holdsBack = [&](Operation *op) {
-        return op != loop && (op->getNumRegions() || (!onlyReads(op) && !isa<scf::YieldOp>(op)));
+        return op != loop && (op->getNumRegions() || isa<MmaOp>(op) ||
+                              (!onlyReads(op) && !isa<scf::YieldOp>(op)));
       };
       if (loop.getInductionVar().getType().isIndex() && !mk::holdsAny(loop, holdsBack))
         loops.push_back(loop);

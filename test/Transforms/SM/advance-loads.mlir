@@ -356,3 +356,59 @@ mk.kernel @words on @mesh dims(uniform M) (inout %a : memref<?x64xf32> [M, 64]) 
     }
   }
 }
+
+// -----
+
+// In a role with products, beside a product's sums: registers that these leave.
+
+// CHECK-LABEL: mk.kernel @behind_products
+// CHECK: mk_sm.mma
+// CHECK: scf.if
+// CHECK: mk.load %a
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[NEXT:.*]] = %{{.*}}
+// CHECK: arith.addf %{{.*}}, %[[NEXT]]
+// CHECK: mk.load %a
+// CHECK: scf.yield
+// CHECK: scf.for %{{.*}} = %c0 to %M step %c1 iter_args(%{{.*}} = %{{[a-z_0-9]+}}) -> (tensor<64x64xf32
+// CHECK-NEXT: mk.load %a
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x192xbf16>>
+!slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<64x192xbf16>>
+!acc = tensor<64x192xf32, #acc>
+!few = tensor<8x64xf32, #mk_sm.blocked<threads = 128, vector = 4>>
+!many = tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 4>>
+mk.kernel @behind_products on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], out %f : memref<?x64xf32> [M, 64],
+    out %g : memref<?x64xf32> [M, 64], out %c : memref<64x192xf32> [64, 192]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(200) {
+      %zero = arith.constant dense<0.0> : !acc
+      %none = arith.constant dense<0.0> : !few
+      %empty = arith.constant dense<0.0> : !many
+      %slot = mk_sm.wait %ring : !ring -> !slot
+      %x = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
+      %y = mk_sm.tile %slot[1] : !slot -> !mk_sm.staged<tensor<64x192xbf16>>
+      %next = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<64x192xbf16>>, !acc
+      %done = mk_sm.mma_wait 0, %next : !acc
+      mk_sm.release %ring : !ring
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 1 values ahead; iterations: 4}}
+      %few = scf.for %j = %c0 to %M step %c1 iter_args(%o = %none) -> (!few) {
+        %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !few
+        %s = arith.addf %o, %t : !few
+        scf.yield %s : !few
+      }
+      mk.store %few, %f[%c0, %c0] : !few, memref<?x64xf32>
+      %many = scf.for %j = %c0 to %M step %c1 iter_args(%o = %empty) -> (!many) {
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: is waited for where it is used: with other loads it takes too many registers to be carried; load it in front of the loop, or let fewer rows be a tile}}
+        %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !many
+        %s = arith.addf %o, %t : !many
+        scf.yield %s : !many
+      }
+      mk.store %many, %g[%c0, %c0] : !many, memref<?x64xf32>
+      mk.store %done, %c[%c0, %c0] : !acc, memref<64x192xf32>
+    }
+  }
+}

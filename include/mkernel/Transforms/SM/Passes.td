@@ -189,8 +189,8 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
     follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots,
     and carried. Pure ops that take it and stand in front of the dots go behind them.
 
-    In a loop of a consumer without dots that only reads: up to four iterations ahead, as registers reach, and whatever is
-    read. Nothing is waited for in it, so what others write meanwhile it may see or not in any case.
+    In a loop of a consumer without dots that only reads: up to four iterations ahead, as far as registers reach that nothing needs
+    over the loop, and whatever is read. Nothing is waited for in it, so what others write meanwhile it may see or not in any case.
   }];
 }
 
