@@ -198,7 +198,7 @@ class Body:
 
     def attention(self, item):
         """Products of products: (mask of q k^T) v, where q is tm x tk, v is tn wide."""
-        b, rng, g = self.b, self.rng, self.g
+        b, g = self.b, self.g
         q_of = item.source or self.inputs.new("q", self.operand, [item.rows, "D"], 1)
         if q_of.element not in ("bf16", "f16"):
             raise Inexact()

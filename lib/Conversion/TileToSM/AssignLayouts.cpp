@@ -88,19 +88,25 @@ private:
   }
 
   bool followsFromOperands(Value tile) {
+    if (auto known = fromOperands.find(tile); known != fromOperands.end())
+      return known->second;
     Operation *def = tile.getDefiningOp();
-    return isOperandToo(tile) ||
-           (isElementwise(def) && llvm::all_of(def->getOperands(), [&](Value operand) {
-              return isLayoutFree(operand) || followsFromOperands(operand);
-            }));
+    bool result = isOperandToo(tile) ||
+                  (isElementwise(def) && llvm::all_of(def->getOperands(), [&](Value operand) {
+                     return isLayoutFree(operand) || followsFromOperands(operand);
+                   }));
+    return fromOperands[tile] = result;
   }
 
-  static bool leadsToColumns(Value tile) {
-    return !tile.use_empty() && llvm::all_of(tile.getUsers(), [](Operation *user) {
+  bool leadsToColumns(Value tile) {
+    if (auto known = toColumns.find(tile); known != toColumns.end())
+      return known->second;
+    bool result = !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
       auto reduce = dyn_cast<ReduceOp>(user);
       return reduce ? reduce.getAxis() == 0
                     : isElementwise(user) && leadsToColumns(user->getResult(0));
     });
+    return toColumns[tile] = result;
   }
 
   /// Whether threads read the tile out of slots of dots, and all that follows is reduced along
@@ -170,7 +176,8 @@ private:
 
   RolePlan &plan;
   llvm::DenseMap<Value, SmallVector<Edge>> edges;
-  SmallVector<Value> tiles; // in program order
+  llvm::DenseMap<Value, bool> fromOperands, toColumns; // what is known
+  SmallVector<Value> tiles;                            // in program order
   SmallVector<Value> worklist;
 };
 } // namespace

@@ -155,7 +155,12 @@ bool LiveTiles::isOnlyReduced(Operation *op) {
       return false;
     if (auto reduce = dyn_cast<mk::ReduceOp>(user)) {
       Attribute layout = plan.getLayout(reduce.getSource());
-      return isa<BlockedAttr>(layout) || (reduce.getAxis() == 1 && isa<MmaAttr>(layout));
+      RankedTensorType tile = reduce.getSource().getType();
+      auto dealt = RankedTensorType::get(tile.getShape(), tile.getElementType(), layout);
+      // Of maxima that are dealt out a thread has no part (mk-sm-defer-reductions).
+      return isa<MmaAttr>(layout) ? reduce.getAxis() == 1
+                                  : reduce.getKind() == mk::Reduction::Add &&
+                                        getPartialType(dealt, reduce.getAxis());
     }
     return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
            isFromSlots(user) && isOnlyReduced(user);

@@ -63,33 +63,12 @@ static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   return llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) && !isRemainder(loop) ? 2 : 1;
 }
 
-/// Registers of tiles that are there in front of the loop and used in it or behind it.
-static int64_t countOver(scf::ForOp loop) {
-  int64_t registers = 0;
-  for (Operation *in = loop; !isa<PartitionOp>(in); in = in->getParentOp()) {
-    auto isUsedLater = [&](Operation *user) {
-      Operation *top = in->getBlock()->findAncestorOpInBlock(*user);
-      return top && user != loop && (top == in || in->isBeforeInBlock(top));
-    };
-    auto count = [&](Value value) {
-      if (isa<RankedTensorType>(value.getType()) && llvm::any_of(value.getUsers(), isUsedLater))
-        registers += countRegisters(value.getType());
-    };
-    llvm::for_each(in->getBlock()->getArguments(), count);
-    for (Operation &op : llvm::make_range(in->getBlock()->begin(), in->getIterator()))
-      if (!op.hasTrait<OpTrait::ConstantLike>())
-        llvm::for_each(op.getResults(), count);
-  }
-  return registers;
-}
-
 /// Registers for what is under way in a loop without products: those that it leaves, up to four
 /// times as many as beside products. It needs what it carries, what an iteration loads, and the
 /// largest tile that is computed from that, besides what others need.
 static int64_t countLeft(scf::ForOp loop) {
   mk::RegisterReserveAttr reserve = mk::getSm(loop).getRegisters().getReserve();
-  int64_t left = int64_t(loop->getParentOfType<PartitionOp>().getRegisters()) -
-                 reserve.getScalars() - reserve.getIdle() - countOver(loop);
+  int64_t left = countFree(loop);
   int64_t largest = 0;
   auto count = [](Value value) {
     return isa<RankedTensorType>(value.getType()) ? countRegisters(value.getType()) : 0;

@@ -131,7 +131,25 @@ bool isJoin(Operation *op, mk::Reduction kind) {
   }
 }
 
-std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried) {
+/// Registers that tiles may take which the loop carries in place of what they are reduced to:
+/// beside products as many as are loaded ahead there, and those of the sums; else twice as many,
+/// if an iteration's own tiles leave them.
+int64_t countMost(scf::ForOp loop) {
+  int64_t early = mk::getSm(loop).getRegisters().getReserve().getEarly();
+  if (mk::holds<MmaOp>(loop))
+    return early;
+  if (!mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>()))
+    return 2 * early;
+  int64_t largest = 0;
+  for (Operation &op : *loop.getBody())
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        largest = std::max(largest, countRegisters(result.getType()));
+  return std::min(2 * early, countFree(loop) - 2 * largest);
+}
+
+/// `most` registers are left for tiles that are carried.
+std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried, int64_t most) {
   Value arg = loop.getRegionIterArg(carried);
   Operation *join = loop.getYieldedValues()[carried].getDefiningOp();
   if (!arg.hasOneUse() || !join || join->getBlock() != loop.getBody() || !join->hasOneUse() ||
@@ -141,9 +159,9 @@ std::optional<DealtRecurrence> matchDealt(scf::ForOp loop, unsigned carried) {
   if (!reduce || !isJoin(join, reduce.getKind()) ||
       !isa_and_nonnull<BlockedAttr>(reduce.getSource().getType().getEncoding()))
     return std::nullopt;
-  int64_t early = mk::getSm(loop).getRegisters().getReserve().getEarly();
   bool multiplies = mk::holds<MmaOp>(loop);
-  int64_t most = multiplies ? std::max(early, countRegisters(arg.getType())) : 2 * early;
+  if (multiplies)
+    most = std::max(most, countRegisters(arg.getType()));
   RankedTensorType tile = reduce.getSource().getType();
   RankedTensorType partial = reduce.getKind() == mk::Reduction::Add
                                  ? getPartialType(tile, reduce.getAxis())
@@ -221,11 +239,20 @@ void transform(scf::ForOp loop, Recurrence &found) {
 } // namespace
 
 void mk_sm::deferReductions(scf::ForOp loop) {
+  auto partition = loop->getParentOfType<PartitionOp>();
+  if (!partition)
+    return; // of what copy engines do
+  int64_t most = countMost(loop);
+  bool multiplies = mk::holds<MmaOp>(partition);
   for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
     if (std::optional<Recurrence> found = match(loop, i))
       transform(loop, *found);
-    else if (std::optional<DealtRecurrence> dealt = matchDealt(loop, i))
+    else if (std::optional<DealtRecurrence> dealt = matchDealt(loop, i, most)) {
+      int64_t before = countRegisters(loop.getRegionIterArg(i).getType());
       transform(loop, *dealt);
-    else
+      // In roles without products each tile has them.
+      if (multiplies)
+        most -= std::max<int64_t>(0, countRegisters(loop.getRegionIterArg(i).getType()) - before);
+    } else
       explainKept(loop, i);
 }

@@ -37,8 +37,8 @@ SmallVector<scf::ForOp> mk_sm::getReadLoops(ModuleOp module) {
       return;
     partition.walk([&](scf::ForOp loop) {
       auto holdsBack = [&](Operation *op) {
-        return op != loop && (op->getNumRegions() || isa<MmaOp>(op) ||
-                              (!onlyReads(op) && !isa<scf::YieldOp>(op)));
+        bool isPlain = isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp, scf::YieldOp>(op);
+        return op != loop && (op->getNumRegions() || isa<MmaOp>(op) || !isPlain);
       };
       if (loop.getInductionVar().getType().isIndex() && !mk::holdsAny(loop, holdsBack))
         loops.push_back(loop);
@@ -143,6 +143,31 @@ int64_t mk_sm::countRegisters(Type type) {
                      ? 64
                      : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   return llvm::divideCeil(std::max<int64_t>(elements, 1) * std::max<int64_t>(bits, 8), 32);
+}
+
+int64_t mk_sm::countOver(scf::ForOp loop) {
+  int64_t registers = 0;
+  for (Operation *in = loop; !isa<PartitionOp>(in); in = in->getParentOp()) {
+    auto isUsedLater = [&](Operation *user) {
+      Operation *top = in->getBlock()->findAncestorOpInBlock(*user);
+      return top && user != loop && (top == in || in->isBeforeInBlock(top));
+    };
+    auto count = [&](Value value) {
+      if (isa<RankedTensorType>(value.getType()) && llvm::any_of(value.getUsers(), isUsedLater))
+        registers += countRegisters(value.getType());
+    };
+    llvm::for_each(in->getBlock()->getArguments(), count);
+    for (Operation &op : llvm::make_range(in->getBlock()->begin(), in->getIterator()))
+      if (!op.hasTrait<OpTrait::ConstantLike>())
+        llvm::for_each(op.getResults(), count);
+  }
+  return registers;
+}
+
+int64_t mk_sm::countFree(scf::ForOp loop) {
+  mk::RegisterReserveAttr reserve = mk::getSm(loop).getRegisters().getReserve();
+  return int64_t(loop->getParentOfType<PartitionOp>().getRegisters()) - reserve.getScalars() -
+         reserve.getIdle() - countOver(loop);
 }
 
 SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, int64_t most, bool nothingIsWritten,

@@ -44,6 +44,10 @@ scf::IfOp branchOnIterations(OpBuilder &b, scf::ForOp loop);
 
 /// Registers of 32 bits in which a thread holds a scalar or its part of a fragment.
 int64_t countRegisters(Type type);
+/// Registers of tiles that are there in front of the loop and used in it or behind it.
+int64_t countOver(scf::ForOp loop);
+/// Registers that a loop without products has for itself, what it carries included.
+int64_t countFree(scf::ForOp loop);
 /// Loads of the loop's body that an iteration can do for one behind it: of numbers and of
 /// fragments of `most` registers together, out of what no kernel writes, or of anything where
 /// nothing is meanwhile, from places that follow from the iteration alone. `giveUp` gets each other
