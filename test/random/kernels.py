@@ -9,7 +9,7 @@ from fusions import Fusions
 
 # Kinds of kernels, how often each is drawn, and how many CTAs they take at least.
 SHAPES = {"alone": (5, 1), "inner": (1, 1), "branches": (1, 1), "listed": (1, 1), "chain": (2, 2), "queue": (1, 2),
-          "gather": (4, 2), "columns": (2, 2), "scatter": (3, 3), "both": (2, 5)}
+          "gather": (4, 2), "columns": (2, 2), "scatter": (3, 3), "both": (2, 6)}
 ONE_RANK = ("alone", "inner", "branches", "listed", "chain", "queue")
 
 
