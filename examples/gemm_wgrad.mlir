@@ -3,7 +3,7 @@
 // columns of G.
 //
 // G is read once for both: sums of its columns are made beside the products, out of the tiles that these take. All tiles
-// of W with the same rows make the same sums, which costs nothing while the tensor cores are at work; those in the
+// of W with the same rows make the same sums, which costs little while the tensor cores are at work; those in the
 // first columns store them.
 //
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M and N

@@ -16,7 +16,7 @@ class Inexact(Exception):
 
 
 class Tile:
-    """An SSA value that is a tile, or a scalar of shape ()."""
+    """An SSA value that is a tile."""
 
     def __init__(self, name, element, shape, known):
         self.name, self.element, self.shape, self.known = name, element, tuple(shape), known
@@ -24,12 +24,11 @@ class Tile:
     @property
     def type(self):
         extents = "".join(f"{n}x" for n in self.shape)
-        return f"tensor<{extents}{self.element}>" if self.shape else self.element
+        return f"tensor<{extents}{self.element}>"
 
 
 class Argument:
-    """An argument of the kernel. `shape`: of one rank's part, with names of dimensions
-    for the kernel's text in `extents`."""
+    """An argument of the kernel. `extents`: names of dimensions, of all ranks together where it is split."""
 
     def __init__(self, name, kind, element, extents, symmetric=False, split=None, known=None):
         self.name, self.kind, self.element = name, kind, element
@@ -154,19 +153,18 @@ class Builder:
         self.write("}")
 
     @contextlib.contextmanager
-    def peers(self, axes, size, with_self):
+    def peers(self, axes, size):
+        """All ranks, the own one included."""
         name = self.fresh("p")
 
         def around(body):
             def run(frame):
                 for rank in range(size):
-                    if with_self or rank != frame.rank:
-                        frame.value[name] = rank
-                        for step in body:
-                            step(frame)
+                    frame.value[name] = rank
+                    for step in body:
+                        step(frame)
             return run
-        ending = " including self" if with_self else ""
-        with self.block(f"mk.foreach_peer ({name}) along {axes}{ending}", around):
+        with self.block(f"mk.foreach_peer ({name}) along {axes} including self", around):
             yield name
 
     @contextlib.contextmanager
@@ -219,9 +217,9 @@ class Builder:
 
     # --- numbers ------------------------------------------------------------
 
-    def compute(self, text, function, *operands, stem="n"):
+    def compute(self, text, function, *operands):
         """An op on indices: `text` with {0}, {1}, ... for the operands."""
-        name = self.fresh(stem)
+        name = self.fresh("n")
         self.write(f"{name} = {text.format(*operands)}")
 
         def run(frame):
@@ -230,10 +228,7 @@ class Builder:
         return name
 
     def constant(self, number):
-        if number not in self.constants:
-            name = f"%c{number}" if number >= 0 else f"%m{-number}"
-            self.constants[number] = name
-        return self.constants[number]
+        return self.constants.setdefault(number, f"%c{number}")
 
     def mul(self, a, b):
         return self.compute("arith.muli {0}, {1} : index", lambda x, y: x * y, a, b)
@@ -281,10 +276,9 @@ class Builder:
         name, kind = signal
         self.write(f"mk.wait {name}[{', '.join(index)}] ge {count} : {kind}")
 
-    def signal(self, signal, index, peer=None, strong=False):
+    def signal(self, signal, index):
         name, kind = signal
-        self.write(f"mk.signal {'strong ' if strong else ''}{name}[{', '.join(index)}]"
-                   f"{f' on {peer}' if peer else ''} : {kind}")
+        self.write(f"mk.signal {name}[{', '.join(index)}] : {kind}")
 
     def either(self, condition, yes, no):
         """A buffer that is one of two of the same shape."""
@@ -319,7 +313,7 @@ class Builder:
         return self.tile(f"arith.constant dense<{number:.6e}> : tensor<{extents}x{element}>",
                          element, shape, known, lambda: numpy.full(shape, float(number)))
 
-    def load(self, argument, offsets, shape, valid=None, pad=None, rows=None):
+    def load(self, argument, offsets, shape, valid=None, rows=None):
         """`rows`: a list and where it begins; row i is that of entry i of it."""
         result = Tile(self.fresh(), argument.element, shape, argument.known)
         ending = ""
@@ -327,11 +321,6 @@ class Builder:
             ending += f" rows(%{rows[0].name}[{rows[1]}] : {rows[0].type})"
         if valid:
             ending += f" valid({', '.join(valid)})"
-        if pad is not None:
-            name = self.fresh("pad")
-            self.write(f"{name} = arith.constant {pad:.6e} : {argument.element}")
-            ending += f" pad({name} : {argument.element})"
-            result.known = result.known.union(numeric.Range(abs(pad), abs(pad) or 2.0**10))
         self.write(f"{result.name} = mk.load %{argument.name}[{', '.join(offsets)}]{ending}"
                    f" : {argument.type} -> {result.type}")
 
@@ -339,7 +328,7 @@ class Builder:
             buffer = frame.memory[argument.name]
             limits = [frame[v] for v in valid] if valid else list(shape)
             there, here = window(buffer.shape, [frame[o] for o in offsets], shape, limits)
-            values = numpy.full(shape, 0.0 if pad is None else float(pad))
+            values = numpy.zeros(shape)
             if rows:
                 _, columns = window(buffer.shape, [0, frame[offsets[1]]], shape, [shape[0], limits[1]])[0]
                 listed = frame.memory[rows[0].name][frame[rows[1]]:][:min(shape[0], max(limits[0], 0))]

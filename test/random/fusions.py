@@ -28,10 +28,10 @@ class Fusions:
         if schedule == "parts" and ends:
             schedule = ""
         g.parts, g.needs_combine = schedule == "parts", schedule in ("parts", "stream_k")
-        g.parts_number = rng.choice([2, 2, 3, 4])
+        parts = rng.choice([2, 2, 3, 4])
         text = {"": "", "static": " schedule(static)", "ticket": " schedule(ticket)",
                 "stream_k": f" schedule(stream_k, tail = {rng.choice([1, 2])})",
-                "parts": f" schedule(static, parts = {g.parts_number})"}[schedule]
+                "parts": f" schedule(static, parts = {parts})"}[schedule]
         orders = []
         if rng.random() < 0.5:
             orders.append(f"raster = {rng.choice([1, 2, 3, 8])}")
@@ -92,7 +92,7 @@ class Fusions:
 
     # --- one rank by itself -------------------------------------------------------------
 
-    def _use(self, source=None, wait=None, name="use", ctas="rest"):
+    def _use(self, source=None, wait=None):
         """A role whose items are tiles of the own rows. `wait`: a signal for each block of rows, and its count."""
         b, g, rng = self.b, self.g, self.rng
         body = Body(b, rng, self.inputs, g)
@@ -102,7 +102,7 @@ class Fusions:
         loop, place, grouped = self._pairs(clauses)
         if listed and grouped:
             raise Inexact()
-        with b.role(name, ctas), loop as indices:
+        with b.role("use", "rest"), loop as indices:
             i, j = place(indices)
             if listed:
                 i = b.entry(listed, i)
@@ -250,7 +250,7 @@ class Fusions:
                     b.wait(signal, [of, i], c1)
                     b.put(full, [to, c0], [rows, "%K"], full, [to, c0], following, (signal, [of, i]))
         elif way == "strong":  # a signal behind puts without one
-            with b.role("gather", ctas), b.foreach([blocks]) as (i,), b.peers("node, gpu", self.world, True) as p:
+            with b.role("gather", ctas), b.foreach([blocks]) as (i,), b.peers("node, gpu", self.world) as p:
                 for n in range(pieces):
                     at, rows = part(i, b.constant(n))
                     last = n == pieces - 1
@@ -261,7 +261,7 @@ class Fusions:
             with b.role("gather", ctas), b.foreach([blocks, count], schedule) as (i, piece):
                 at, rows = part(i, piece)
                 to = b.add(b.mul(self.me, self.shard_name), at)
-                with b.peers("node, gpu", self.world, True) as p:
+                with b.peers("node, gpu", self.world) as p:
                     b.put(x, [at, c0], [rows, "%K"], full, [to, c0], p, (signal, [self.me, i]))
         return x, full, (signal, 1 if way == "strong" else pieces)
 
@@ -307,7 +307,7 @@ class Fusions:
         full = self._buffer("scratch", "full", element, ["W", "R", "K"], symmetric=True)
         signal = self._signal([self.world], "sys", 1)
         c0, c1, world = b.constant(0), b.constant(1), b.constant(self.world)
-        with b.role("gather", rng.choice(["1", "beside @use"])), b.foreach([c1]) as _, b.peers("node, gpu", self.world, True) as p:
+        with b.role("gather", rng.choice(["1", "beside @use"])), b.foreach([c1]) as _, b.peers("node, gpu", self.world) as p:
             b.put(slab, [c0, c0, c0], [c1, "%R", "%K"], full, [self.me, c0, c0], p, (signal, [self.me]))
         clauses, _ = self._order(waits=True)
         if g.parts:

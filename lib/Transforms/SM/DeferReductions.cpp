@@ -250,7 +250,7 @@ void mk_sm::deferReductions(scf::ForOp loop) {
     else if (std::optional<DealtRecurrence> dealt = matchDealt(loop, i, most)) {
       int64_t before = countRegisters(loop.getRegionIterArg(i).getType());
       transform(loop, *dealt);
-      // In roles without products each tile has them.
+      // In roles without products each tile has as many for itself.
       if (multiplies)
         most -= std::max<int64_t>(0, countRegisters(loop.getRegionIterArg(i).getType()) - before);
     } else
