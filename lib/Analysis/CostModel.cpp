@@ -158,9 +158,10 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
   double behind = sent + outer.ns / parts + getItemTime(part, sm, rates);
   double rounds = std::ceil(loop.items * parts / loop.ctas);
-  // Copies for the next item go on meanwhile, as far as there are slots.
+  // Copies for the next item go on meanwhile, as far as there are slots, and no longer than they
+  // take.
   bool isCopied = inner.bound == "copies" || inner.bound == "latency";
-  double under = isCopied ? std::min(behind, countSlots(loop, sm) * inner.ns / turns) : 0;
+  double under = isCopied ? std::min({behind, own, countSlots(loop, sm) * inner.ns / turns}) : 0;
   return {rounds * (own + behind) - (rounds - 1) * under, longer(inner, outer).bound};
 }
 
