@@ -182,6 +182,12 @@ int64_t mk_sm::getStagedBytes(RankedTensorType tile, int64_t chunk) {
   return tile.getNumElements() / columns * llvm::alignTo(bytes, chunk);
 }
 
+bool mk_sm::fillsChunks(RankedTensorType tile, int64_t chunk) {
+  int64_t bits = tile.getShape().back() * tile.getElementTypeBitWidth();
+  return bits % (8 * chunk) == 0 ||
+         (bits < 8 * chunk && bits >= 4 * chunk && bits % (8 * mk::SmAttr::kPiece) == 0);
+}
+
 Attribute mk_sm::getTransposedLayout(Attribute layout) {
   if (auto transposed = dyn_cast_or_null<TransposedAttr>(layout))
     return transposed.getOf();

@@ -188,10 +188,10 @@ LogicalResult ReadOp::verify() {
     else
       return emitOpError() << "reads " << tile
                            << " beside others: these are tiles of two dimensions and as many rows";
-    int64_t rowBits = tile.getShape().back() * tile.getElementTypeBitWidth();
-    if (sm && tile.getRank() == 2 && rowBits % (8 * sm.getChunk()))
-      return emitOpError() << "reads " << tile << ", whose rows are no multiple of "
-                           << sm.getChunk() << " bytes: use as many columns";
+    if (sm && tile.getRank() == 2 && !fillsChunks(tile, sm.getChunk()))
+      return emitOpError() << "reads " << tile << ", whose rows are neither a multiple of "
+                           << sm.getChunk()
+                           << " bytes nor half of that or more: use as many columns";
   }
   if (ArrayRef(shape) != fragment.getShape())
     return emitOpError() << "gives " << fragment << " of tiles that are together "

@@ -152,16 +152,18 @@ LogicalResult ReadElementsOp::verify() {
                            << ", which lies in one place and is read as a whole";
     return verifyValues(*this, tile, {}, getResultTypes());
   }
-  int64_t bits = tile.getElementTypeBitWidth(), chunk = 8 * mk::getSm(*this).getChunk();
+  int64_t bits = tile.getElementTypeBitWidth(), chunk = mk::getSm(*this).getChunk();
+  auto source =
+      RankedTensorType::get({tile.getDimSize(0), int64_t(getColumns())}, tile.getElementType());
   bool isDealt = wanted == 1 && mk_sm::hasWholeRounds(tile);
   if ((!isDealt && !isa_and_nonnull<mk_sm::MmaAttr>(tile.getEncoding())) ||
-      (bits != 8 && bits != 16 && bits != 32) || tile.getDimSize(1) * bits % chunk ||
-      int64_t(getColumns()) * bits % chunk)
+      (bits != 8 && bits != 16 && bits != 32) || !mk_sm::fillsChunks(source, chunk) ||
+      (wanted > 1 && !mk_sm::fillsChunks(tile, chunk)))
     return emitOpError()
            << "reads " << tile << " in parts of " << getColumns()
            << " columns; use accumulators, or one tile that is dealt out without idle "
               "threads, of 8, 16 or 32 bits, and multiples of "
-           << chunk / bits << " columns";
+           << 8 * chunk / bits << " columns, or half of that or more";
   int64_t run = getReadRun(tile);
   for (auto [k, i] : llvm::enumerate(getWhich()))
     if (getWhich().size() % run || i % run != int32_t(k % run) ||

@@ -12,11 +12,21 @@ def need(tile):
     return tile
 
 
+class Item:
+    """Where a tile lies: names of index values."""
+
+    def __init__(self, row, column, rows, source=None, rows_left=None, listed=None):
+        self.row, self.column, self.rows, self.source = row, column, rows, source
+        self.rows_left, self.listed = rows_left, listed
+        self.source_row = row  # where the tile's rows are in the source
+
+
 class Inputs:
     """Makes arguments as bodies ask for them."""
 
     def __init__(self, rng, world, sizes):
         self.rng, self.world, self.sizes, self.arguments = rng, world, sizes, []
+        self.batched = lambda extents: False  # whether an argument has one matrix or vector for each of B
 
     def new(self, stem, element, extents, limit=2, symmetric=False):
         """Of one rank's part. A dimension S is that of own rows; others may be a rank's own, too."""
@@ -26,11 +36,32 @@ class Inputs:
             own = extents.index("K")
         if own is not None:
             extents[own] = {"S": "M", "K": "KW"}[extents[own]]
+        batched = self.batched(extents)
+        if batched:
+            extents, own = ["B", *extents], None if own is None else own + 1
             split = ", ".join("(node, gpu)" if i == own else "()" for i in range(len(extents)))
         argument = Argument(f"{stem}{len(self.arguments)}", "in", element, extents, symmetric,
                             split, numeric.Range(limit, 1))
+        argument.batched = batched
         self.arguments.append(argument)
         return argument
+
+    def _numbers(self, extent, size, values):
+        """A list of i32, the same on all ranks."""
+        self.sizes[extent] = size
+        argument = Argument(f"list{len(self.arguments)}", "in", "i32", [extent], False, None, numeric.Range(1, 1))
+        argument.values = values
+        self.arguments.append(argument)
+        return argument
+
+    def ends(self, extent):
+        """Where each of B groups of `extent` begins, and where the last one ends; some may be empty."""
+        groups, size = self.sizes["B"], self.sizes[extent]
+        return self._numbers("B1", groups + 1, lambda numbers: [0, *sorted(numbers.integers(0, size + 1, groups - 1)), size])
+
+    def counts(self, most):
+        """For each of B groups a number up to `most`."""
+        return self._numbers("B", self.sizes["B"], lambda numbers: numbers.integers(0, most + 1, self.sizes["B"]))
 
     def list(self, extent, below):
         """Numbers from -1 (no row) to below `below`."""

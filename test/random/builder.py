@@ -33,7 +33,7 @@ class Argument:
     def __init__(self, name, kind, element, extents, symmetric=False, split=None, known=None):
         self.name, self.kind, self.element = name, kind, element
         self.extents, self.symmetric, self.split = extents, symmetric, split
-        self.known, self.values = known, None
+        self.known, self.values, self.batched = known, None, False
 
     @property
     def type(self):
@@ -75,6 +75,7 @@ class Builder:
     def __init__(self):
         self.lines, self.indent, self.program, self.count = [], 1, [], 0
         self.constants = {}
+        self.batch = None  # the index in front of those of batched arguments
 
     # --- text and control -------------------------------------------------
 
@@ -254,6 +255,14 @@ class Builder:
     def rem(self, a, b):
         return self.compute("arith.remui {0}, {1} : index", lambda x, y: x % y, a, b)
 
+    def less(self, a, b):
+        return self.compute("arith.cmpi slt, {0}, {1} : index", lambda x, y: x < y, a, b)
+
+    def name(self, name, value):
+        """Calls a number `name`."""
+        self.write(f"{name} = arith.addi {value}, {self.constant(0)} : index")
+        self.program.append(lambda frame: frame.value.__setitem__(name, frame[value]))
+
     def equal(self, a, b):
         return self.compute("arith.cmpi eq, {0}, {1} : index", lambda x, y: x == y, a, b)
 
@@ -279,6 +288,9 @@ class Builder:
     def signal(self, signal, index):
         name, kind = signal
         self.write(f"mk.signal {name}[{', '.join(index)}] : {kind}")
+
+    def settle(self):
+        self.write("mk.settle")
 
     def either(self, condition, yes, no):
         """A buffer that is one of two of the same shape."""
@@ -317,6 +329,8 @@ class Builder:
         """`rows`: a list and where it begins; row i is that of entry i of it."""
         result = Tile(self.fresh(), argument.element, shape, argument.known)
         ending = ""
+        if argument.batched:
+            offsets = [self.batch, *offsets]
         if rows:
             ending += f" rows(%{rows[0].name}[{rows[1]}] : {rows[0].type})"
         if valid:
@@ -345,6 +359,8 @@ class Builder:
     def store(self, tile, argument, offsets, valid=None, peer=None, signal=None, add=False):
         ending = f" valid({', '.join(valid)})" if valid else ""
         types = f"{tile.type}, {argument.type}"
+        if argument.batched:
+            offsets = [self.batch, *offsets]
         if peer:
             ending += f" on {peer}"
         if signal:

@@ -1,21 +1,15 @@
 """Roles: who computes what, who sends what to whom, and in which order. What stands in an item
 is drawn by bodies.py."""
+import contextlib
+
 import elements
 import numeric
-from bodies import Body, need
+from bodies import Body, Item, need
 from builder import Argument, Inexact
+from single import Single
 
 
-class Item:
-    """Where a tile lies: names of index values."""
-
-    def __init__(self, row, column, rows, source=None, rows_left=None, listed=None):
-        self.row, self.column, self.rows, self.source = row, column, rows, source
-        self.rows_left, self.listed = rows_left, listed
-        self.source_row = row  # where the tile's rows are in the source
-
-
-class Fusions:
+class Fusions(Single):
     """Writes the roles of a kernel. Whoever inherits has a builder `b`, a generator `rng`, a geometry `g`, inputs, and
     `_buffer`, `_signal`."""
 
@@ -69,8 +63,10 @@ class Fusions:
         transposed = self.rng.random() < 0.15
         element = self.rng.choice(["bf16", "bf16", "f32", "f16"])
         extents, split = (["N", "M"], "(), (node, gpu)") if transposed else (["M", "N"], "(node, gpu), ()")
+        if self.b.batch:
+            extents, split = ["B", *extents], "(), " + split
         out = self._buffer("out", "out", element, extents, split=split)
-        out.transposed = transposed
+        out.transposed, out.batched = transposed, self.b.batch is not None
         return out
 
     def _store(self, acc, out, item):
@@ -90,80 +86,10 @@ class Fusions:
             out = self._buffer("out", "rows", "f32", ["T", "M"], split="(), (node, gpu)")
             b.store(part, out, [j, item.row])
 
-    # --- one rank by itself -------------------------------------------------------------
-
-    def _use(self, source=None, wait=None):
-        """A role whose items are tiles of the own rows. `wait`: a signal for each block of rows, and its count."""
-        b, g, rng = self.b, self.g, self.rng
-        body = Body(b, rng, self.inputs, g)
-        clauses, _ = self._order(waits=wait is not None)
-        out = self._output()
-        listed = self.inputs.permutation(self.blocks) if rng.random() < 0.15 else None
-        loop, place, grouped = self._pairs(clauses)
-        if listed and grouped:
-            raise Inexact()
-        with b.role("use", "rest"), loop as indices:
-            i, j = place(indices)
-            if listed:
-                i = b.entry(listed, i)
-            row, column = b.mul(i, b.constant(g.tm)), b.mul(j, b.constant(g.tn))
-            item = Item(row, column, "S", source, self._left(row, g.tm) if source else None)
-            if wait:
-                if grouped:  # of tiles behind the last one nothing is waited for
-                    i = b.min(i, b.constant(self.blocks - 1))
-                b.wait(wait[0], [i], b.constant(wait[1]))
-            acc = body.write(item)
-            self._store(acc, out, item)
-            if rng.random() < 0.3 and not grouped:
-                self._row_statistics(acc, j, item)
-
-    def _alone(self):
-        self._use()
-
-    def _inner(self):
-        """Rows of tiles: what a CTA takes is a row, in which it goes from tile to tile."""
-        b, g, rng = self.b, self.g, self.rng
-        body = Body(b, rng, self.inputs, g)
-        g.parts = g.needs_combine = False
-        out = self._output()
-        with b.role("use", "rest"), b.foreach([b.constant(self.blocks)], rng.choice(["", " schedule(ticket)"])) as (i,):
-            row = b.mul(i, b.constant(g.tm))
-            with b.foreach([b.constant(self.column_tiles)]) as (j,):
-                item = Item(row, b.mul(j, b.constant(g.tn)), "S")
-                self._store(body.write(item), out, item)
-
-    def _branches(self):
-        """Items of two kinds."""
-        b, g, rng = self.b, self.g, self.rng
-        g.parts = g.needs_combine = False
-        one, other = Body(b, rng, self.inputs, g), Body(b, rng, self.inputs, g)
-        out = self._output()
-        schedule = rng.choice(["", " schedule(ticket)"])
-        with b.role("use", "rest"), b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)], schedule) as (i, j):
-            item = Item(b.mul(i, b.constant(g.tm)), b.mul(j, b.constant(g.tn)), "S")
-            odd = b.rem(b.add(i, j), b.constant(2))
-            with b.when(b.equal(odd, b.constant(1))):
-                self._store(one.write(item), out, item)
-            with b.when(b.equal(odd, b.constant(0))):
-                self._store(other.write(item), out, item)
-
-    def _listed(self):
-        """Rows of the left operand that a list names."""
-        b, g, rng = self.b, self.g, self.rng
-        body = Body(b, rng, self.inputs, g, kind="product")
-        clauses, _ = self._order()
-        out = self._output()
-        source = self.inputs.new("a", rng.choice(["bf16", "f16"]), ["R", "K"])
-        rows = self.inputs.list("S", self.sizes["R"])
-        with b.role("use", "rest"), b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)], clauses) as (i, j):
-            row = b.mul(i, b.constant(g.tm))
-            item = Item(row, b.mul(j, b.constant(g.tn)), "S", source, None, (rows, row))
-            self._store(body.write(item), out, item)
-
     # --- one role behind the other ---------------------------------------------------------
 
     def _made(self, ctas, queue=None):
-        """A role that computes rows of K columns into scratch. Returns it, and what tells of a block of rows:
+        """A role that computes rows of K columns into scratch; without CTAs a loop of the role that is written. Returns it, and what tells of a block of rows:
         a signal and its count; or, with a queue, the last of a block pushes it."""
         b, g, rng = self.b, self.g, self.rng
         element = rng.choice(["bf16", "f16"])
@@ -175,7 +101,8 @@ class Fusions:
         x_of = self.inputs.new("x", rng.choice(["bf16", "f32", "i8"]), ["S", "K"])
         v_of = self.inputs.new("v", "f32", ["S"])
         schedule = rng.choice(["", " schedule(ticket)", " schedule(static)"])
-        with b.role("make", ctas), b.foreach([b.constant(self.blocks), g.k_tiles], schedule) as (i, k):
+        role = b.role("make", ctas) if ctas else contextlib.nullcontext()
+        with role, b.foreach([b.constant(self.blocks), g.k_tiles], schedule) as (i, k):
             row, at = b.mul(i, b.constant(g.tm)), b.mul(k, g.tk_name)
             x = need(elements.widen(b, b.load(x_of, [row, at], (g.tm, g.tk))))
             v = b.load(v_of, [row], (g.tm,))
@@ -214,13 +141,15 @@ class Fusions:
     # --- gathers --------------------------------------------------------------------------
 
     def _gathered(self, user):
-        """A role that puts the own rows to all ranks. Returns the rows, where all of them are, and a signal with its count."""
+        """A role that puts the own rows to all ranks. Returns the rows (None: others are put), where all of them are, and a
+        signal with its count."""
         b, g, rng = self.b, self.g, self.rng
         element = rng.choice(["bf16", "bf16", "f16", "i8"])
         x = self.inputs.new("x", element, ["S", "K"], symmetric=True)
         full = self._buffer("scratch", "full", element, ["M", "K"], symmetric=True)
-        way = rng.choice(["pieces", "pieces", "strong", "ring"] + (["engines"] if self.nodes == 1 else []))
-        pieces = 1 if way in ("ring", "engines") else rng.choice([1, 2, 3])
+        way = rng.choice(["pieces", "pieces", "strong", "ring"] + (["engines"] if self.nodes == 1 else []) +
+                         (["staged"] if element != "i8" else []))
+        pieces = 1 if way in ("ring", "engines", "staged") else rng.choice([1, 2, 3])
         signal = self._signal([self.world, self.blocks], "sys", 1 if way == "strong" else pieces)
         c0, c1 = b.constant(0), b.constant(1)
         ctas = rng.choice(["1", "2", f"beside @{user}"] if self.grid > 3 else ["1", f"beside @{user}"])
@@ -249,6 +178,23 @@ class Fusions:
                 with b.when(b.different(step, b.constant(self.world - 1))):
                     b.wait(signal, [of, i], c1)
                     b.put(full, [to, c0], [rows, "%K"], full, [to, c0], following, (signal, [of, i]))
+        elif way == "staged":  # what is put is computed, block after block in the same place
+            places = rng.choice([1, 2])
+            stage = self._buffer("scratch", "stage", element, ["TM2", "K"], symmetric=True)
+            self.sizes["TM2"] = places * g.tm
+            with b.role("gather", "1"), b.foreach([blocks]) as (i,):
+                at, rows = part(i, c0)
+                place = b.mul(b.rem(i, b.constant(places)), b.constant(g.tm))
+                with b.foreach([g.k_tiles]) as (k,):
+                    column = b.mul(k, g.tk_name)
+                    y = need(elements.scale(b, need(elements.widen(b, b.load(x, [at, column], (g.tm, g.tk)))), 2))
+                    b.store(need(elements.narrow(b, y, element)), stage, [place, column])
+                with b.peers("node, gpu", self.world) as p:
+                    b.put(stage, [place, c0], [rows, "%K"], full, [b.add(b.mul(self.me, self.shard_name), at), c0], p,
+                          (signal, [self.me, i]))
+                last = b.equal(b.rem(i, b.constant(places)), b.constant(places - 1))
+                with b.when(last) if rng.random() < 0.5 else contextlib.nullcontext():
+                    b.settle()
         elif way == "strong":  # a signal behind puts without one
             with b.role("gather", ctas), b.foreach([blocks]) as (i,), b.peers("node, gpu", self.world) as p:
                 for n in range(pieces):
@@ -263,7 +209,7 @@ class Fusions:
                 to = b.add(b.mul(self.me, self.shard_name), at)
                 with b.peers("node, gpu", self.world) as p:
                     b.put(x, [at, c0], [rows, "%K"], full, [to, c0], p, (signal, [self.me, i]))
-        return x, full, (signal, 1 if way == "strong" else pieces)
+        return None if way == "staged" else x, full, (signal, 1 if way == "strong" else pieces)
 
     def _wait_for(self, wait, s, t):
         b = self.b
@@ -281,7 +227,7 @@ class Fusions:
         blocks = b.constant(self.blocks)
         if own:
             clauses += f" own({b.mul(self.me, blocks)}, {blocks})"
-        from_own = rng.random() < 0.4  # the own rows straight from where they are
+        from_own = x is not None and rng.random() < 0.4  # the own rows straight from where they are
         with b.role("use", "rest"), b.foreach([b.constant(self.world * self.blocks), b.constant(self.column_tiles)], clauses) as (i, j):
             s, t = b.div(i, blocks), b.rem(i, blocks)
             inside = b.mul(t, b.constant(g.tm))

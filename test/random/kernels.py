@@ -8,9 +8,10 @@ from builder import Argument, Builder, Frame, Inexact
 from fusions import Fusions
 
 # Kinds of kernels, how often each is drawn, and how many CTAs they take at least.
-SHAPES = {"alone": (5, 1), "inner": (1, 1), "branches": (1, 1), "listed": (1, 1), "chain": (2, 2), "queue": (1, 2),
+SHAPES = {"alone": (5, 1), "inner": (1, 1), "branches": (1, 1), "listed": (1, 1), "batched": (2, 1), "grouped": (2, 1),
+          "loops": (2, 1), "chain": (2, 2), "queue": (1, 2),
           "gather": (4, 2), "columns": (2, 2), "scatter": (3, 3), "both": (2, 6)}
-ONE_RANK = ("alone", "inner", "branches", "listed", "chain", "queue")
+ONE_RANK = ("alone", "inner", "branches", "listed", "batched", "grouped", "loops", "chain", "queue")
 
 
 class Geometry:
@@ -65,7 +66,7 @@ class RandomKernel(Fusions):
         g.steps = -(-k // g.tk)
         self.blocks, self.column_tiles = -(-self.shard // g.tm), -(-n // g.tn)
         self.sizes = {"M": self.shard * self.world, "N": n, "K": k, "D": g.depth, "S": self.shard, "W": self.world, "W1": 1,
-                      "KW": k * self.world, "T": self.column_tiles, "R": rng.randrange(1, 2 * g.tm)}
+                      "KW": k * self.world, "T": self.column_tiles, "R": rng.randrange(1, 2 * g.tm), "B": rng.choice([1, 2, 3, 5])}
         self.inputs = Inputs(rng, self.world, self.sizes)
         self.scratch, self.outputs, self.signals = [], [], []
         self.late = rng.random() < 0.25  # sizes are known when it is launched

@@ -45,22 +45,23 @@ static bool areInTurn(const Site &a, const Site &b) {
 }
 
 /// Parts of the tile, as few and as equal as rings' slots of so many bytes allow; none if it does
-/// not lie in whole chunks.
+/// not fill chunks.
 static SmallVector<RankedTensorType> cutTile(RankedTensorType tile, int64_t bytes, int64_t chunk) {
   if (tile.getRank() != 2 || !tile.getElementType().isIntOrFloat())
     return {};
   int64_t bits = tile.getElementTypeBitWidth();
-  if ((bits != 8 && bits != 16 && bits != 32) || tile.getDimSize(1) * bits % (8 * chunk))
+  if ((bits != 8 && bits != 16 && bits != 32) || !fillsChunks(tile, chunk))
     return {};
-  int64_t chunks = tile.getDimSize(1) * bits / (8 * chunk);
+  int64_t chunks = llvm::divideCeil(tile.getDimSize(1) * bits, 8 * chunk);
   int64_t most = bytes / (tile.getDimSize(0) * chunk); // chunks in a slot
   if (!most)
     return {};
   int64_t each = llvm::divideCeil(chunks, llvm::divideCeil(chunks, most));
   SmallVector<RankedTensorType> parts;
+  int64_t inChunk = std::min(8 * chunk / bits, tile.getDimSize(1));
   for (int64_t left = chunks; left > 0; left -= each)
-    parts.push_back(RankedTensorType::get(
-        {tile.getDimSize(0), std::min(left, each) * 8 * chunk / bits}, tile.getElementType()));
+    parts.push_back(RankedTensorType::get({tile.getDimSize(0), std::min(left, each) * inChunk},
+                                          tile.getElementType()));
   return parts;
 }
 

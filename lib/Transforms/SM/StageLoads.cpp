@@ -40,7 +40,7 @@ static bool isLoadedInTurn(mk::LoadOp load) {
          multiplies(load->getParentOfType<mk::RoleOp>());
 }
 
-/// Whether the copy engine can bring the tile: whole chunks of rows, from columns that it takes.
+/// Whether the copy engine can bring the tile: rows in chunks, from columns that it takes.
 static bool isCopied(mk::LoadOp load) {
   mk::SmAttr sm = mk::getSm(load);
   auto tile = cast<RankedTensorType>(load.getType());
@@ -48,7 +48,7 @@ static bool isCopied(mk::LoadOp load) {
   int64_t bits = tile.getElementTypeBitWidth();
   return (bits == 8 || bits == 16 || bits == 32) && !load.getPad() && !load.getRows() &&
          tile.getDimSize(0) % sm.getMatrixUnit().getRows() == 0 &&
-         tile.getDimSize(1) * bits % (8 * sm.getChunk()) == 0 && source.getRank() >= 2 &&
+         fillsChunks(tile, sm.getChunk()) && source.getRank() >= 2 &&
          source.getRank() <= int64_t(sm.getTensorMaps().getRank()) &&
          mk::isEngineColumn(load.getOffsets().back(), bits / 8);
 }
@@ -118,9 +118,9 @@ static void stageLoad(mk::LoadOp load, const mk::KernelResources &resources) {
     mk::SmAttr sm = mk::getSm(load);
     missed(load, kStageLoads) << remark::add(
         "is loaded by those who use it, since the copy engine does not take it: it brings tiles of "
-        "{0} rows and {1} bytes, or multiples of them, from columns that are multiples of {2} "
-        "bytes",
-        sm.getMatrixUnit().getRows(), sm.getChunk(), mk::kEngineBytes);
+        "{0} rows and {1} bytes, or multiples of them (or rows of {3} bytes or more), from columns "
+        "that are multiples of {2} bytes",
+        sm.getMatrixUnit().getRows(), sm.getChunk(), mk::kEngineBytes, sm.getChunk() / 2);
     return;
   }
   if (!mayBeRead(load, resources)) {

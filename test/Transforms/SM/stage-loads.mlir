@@ -31,7 +31,7 @@ mk.kernel @epilogues on @mesh dims(uniform K) (
       // expected-remark @+1 {{mk-sm-stage-loads: passed: may come ahead, by the copy engine (in role 'residual')}}
       %l = mk.load %r[%row, %row] once : memref<?x?xf32> -> !t
       // CHECK: mk.load %r[%{{.*}}, %{{.*}}] : memref
-      // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them, from columns that are multiples of 16 bytes}}
+      // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 bytes or more), from columns that are multiples of 16 bytes}}
       %off = mk.load %r[%row, %i] : memref<?x?xf32> -> !t
       // One dimension, which each thread has a part of.
       // CHECK: mk.load %bias[%{{.*}}] : memref
@@ -122,6 +122,48 @@ mk.kernel @epilogues on @mesh dims(uniform K) (
         %p = mk.load %r[%row, %c0] : memref<?x?xf32> -> !t
         %next = arith.addf %d, %p : !t
         scf.yield %next : !t
+      }
+      mk.store %total, %c[%row, %c0] : !t, memref<?x?xf32>
+    }
+  }
+}
+
+// Rows of half a chunk or more come in boxes as wide as a chunk; of less most of a box would be for nothing.
+// CHECK-LABEL: mk.kernel @narrow
+mk.kernel @narrow on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %w : memref<?x?xi8> [K, K], inout %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : !t
+  mk.role @half ctas(1) {
+    mk_sm.items (%i) round(%n) of %c64 {
+      %row = arith.muli %i, %c64 : index
+      %total = scf.for %g = %c0 to %c2 step %c1 iter_args(%sum = %zero) -> (!t) {
+        %k = arith.muli %g, %c64 : index
+        // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] staged : memref<?x?xi8>
+        // expected-remark @+1 {{mk-sm-stage-loads: passed: may come ahead, by the copy engine (in role 'half')}}
+        %q = mk.load %w[%row, %k] : memref<?x?xi8> -> tensor<64x64xi8>
+        %a = arith.sitofp %q : tensor<64x64xi8> to !a
+        %b = mk.load %x[%c0, %k] : memref<?x?xbf16> -> !a
+        %d = mk.dot %a, %b, %sum transpose_b : !a, !a, !t
+        scf.yield %d : !t
+      }
+      mk.store %total, %c[%row, %c0] : !t, memref<?x?xf32>
+    }
+  }
+  mk.role @less ctas(1) {
+    mk_sm.items (%i) round(%n) of %c64 {
+      %row = arith.muli %i, %c64 : index
+      %total = scf.for %g = %c0 to %c2 step %c1 iter_args(%sum = %zero) -> (!t) {
+        %k = arith.muli %g, %c64 : index
+        // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 bytes or more), from columns that are multiples of 16 bytes}}
+        %q = mk.load %w[%row, %k] : memref<?x?xi8> -> tensor<64x32xi8>
+        %a = arith.sitofp %q : tensor<64x32xi8> to tensor<64x32xbf16>
+        %b = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x32xbf16>
+        %d = mk.dot %a, %b, %sum transpose_b : tensor<64x32xbf16>, tensor<64x32xbf16>, !t
+        scf.yield %d : !t
       }
       mk.store %total, %c[%row, %c0] : !t, memref<?x?xf32>
     }

@@ -156,6 +156,10 @@ int64_t getLayoutThreads(Attribute layout);
 
 /// Bytes of a staged tile.
 int64_t getStagedBytes(RankedTensorType tile, int64_t chunk);
+/// Whether threads read a staged tile of two dimensions in place: its rows are whole chunks, or one
+/// of which they fill half or more. Boxes of copies are a chunk wide, so that less would move more
+/// that nobody needs.
+bool fillsChunks(RankedTensorType tile, int64_t chunk);
 /// Bytes of one buffer of a staging area: a block of an accumulator's rows of a chunk.
 inline int64_t getStagingBytes(int64_t chunk) { return MmaAttr::kRows * chunk; }
 
