@@ -5,6 +5,7 @@ same with NumPy. `Frame` is what these functions work on: one rank's values
 and the memory of all ranks.
 """
 import contextlib
+import math
 
 import numpy
 
@@ -71,11 +72,20 @@ def window(shape, offsets, extents, valid):
     return tuple(there), tuple(here)
 
 
+class Work:
+    """What a rank does: multiplications and additions of products by type, bytes of tiles that are loaded or stored."""
+
+    def __init__(self):
+        self.products, self.moved = {}, 0.0
+
+
 class Builder:
     def __init__(self):
         self.lines, self.indent, self.program, self.count = [], 1, [], 0
         self.constants = {}
         self.batch = None  # the index in front of those of batched arguments
+        self.numbers = {}  # what names of dimensions and of computed bounds stand for, as far as loops need it
+        self.weight, self.work = 1.0, Work()
 
     # --- text and control -------------------------------------------------
 
@@ -113,6 +123,20 @@ class Builder:
         self.program[-1].turns = turns
 
     @contextlib.contextmanager
+    def often(self, times):
+        """What is written inside happens so many times."""
+        outer, self.weight = self.weight, self.weight * times
+        yield
+        self.weight = outer
+
+    def number(self, name):
+        """The value of a bound."""
+        return next((n for n, constant in self.constants.items() if constant == name), None) or self.numbers.get(name, 1)
+
+    def moves(self, tile):
+        self.work.moved += self.weight * math.prod(tile.shape) * numeric.size(tile.element)
+
+    @contextlib.contextmanager
     def foreach(self, bounds, clauses=""):
         names = [self.fresh("i") for _ in bounds]
 
@@ -124,7 +148,7 @@ class Builder:
                         step(frame)
             return run
         head = f"mk.foreach ({', '.join(names)}) in ({', '.join(bounds)}){clauses}"
-        with self.block(head, around):
+        with self.block(head, around), self.often(math.prod(map(self.number, bounds))):
             yield names
 
     @contextlib.contextmanager
@@ -141,7 +165,7 @@ class Builder:
             return run
         head = (f"mk.foreach_item ({record}) of {queue} count({count}), ({', '.join(names)}) in ({', '.join(bounds)})"
                 f" : {kind}")
-        with self.block(head, around):
+        with self.block(head, around), self.often(numbers * math.prod(map(self.number, bounds))):
             yield [record, *names]
 
     def count_and_push(self, counter, counter_type, index, last, queue):
@@ -165,18 +189,19 @@ class Builder:
                     for step in body:
                         step(frame)
             return run
-        with self.block(f"mk.foreach_peer ({name}) along {axes} including self", around):
+        with self.block(f"mk.foreach_peer ({name}) along {axes} including self", around), self.often(size):
             yield name
 
     @contextlib.contextmanager
-    def when(self, condition):
+    def when(self, condition, share=1):
+        """`share`: how often it holds, about."""
         def around(body):
             def run(frame):
                 if frame[condition]:
                     for step in body:
                         step(frame)
             return run
-        with self.block(f"scf.if {condition}", around):
+        with self.block(f"scf.if {condition}", around), self.often(share):
             yield
 
     def fold(self, count, steps, inits, combine, body):
@@ -192,7 +217,8 @@ class Builder:
         self.write(f"{names} = mk.fold ({index}) in ({count}) iter({named}){clause} : {types} {{")
         self.indent += 1
         outer, self.program = self.program, []
-        yielded = body(index, carried)
+        with self.often(steps):
+            yielded = body(index, carried)
         self.write(f"mk.yield {', '.join(t.name for t in yielded)} : {types}")
         program, self.program = self.program, outer
         self.indent -= 1
@@ -329,6 +355,7 @@ class Builder:
         """`rows`: a list and where it begins; row i is that of entry i of it."""
         result = Tile(self.fresh(), argument.element, shape, argument.known)
         ending = ""
+        self.moves(result)
         if argument.batched:
             offsets = [self.batch, *offsets]
         if rows:
@@ -359,6 +386,7 @@ class Builder:
     def store(self, tile, argument, offsets, valid=None, peer=None, signal=None, add=False):
         ending = f" valid({', '.join(valid)})" if valid else ""
         types = f"{tile.type}, {argument.type}"
+        self.moves(tile)
         if argument.batched:
             offsets = [self.batch, *offsets]
         if peer:

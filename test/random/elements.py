@@ -123,6 +123,8 @@ def dot(b, x, y, acc, transpose_a, transpose_b):
         return None
     if x.element == "f8E4M3FN" and known.bound > 2.0**13:  # what tensor cores keep of such sums
         return None
+    work = b.work.products
+    work[x.element] = work.get(x.element, 0) + b.weight * 2 * acc.shape[0] * acc.shape[1] * depth
     flags = (" transpose_a" if transpose_a else "") + (" transpose_b" if transpose_b else "")
     if x.element == "f32":
         flags += " precision = tf32"

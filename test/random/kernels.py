@@ -1,8 +1,10 @@
 """A random kernel: its sizes, its file, and what it computes."""
+import math
 import random
 
 import numpy
 
+import numeric
 from bodies import Inputs
 from builder import Argument, Builder, Frame, Inexact
 from fusions import Fusions
@@ -26,10 +28,12 @@ def split_axis(argument):
 
 class RandomKernel(Fusions):
     """Draws a kernel from a seed. `text` is the file; `nodes`, `gpus`, `grid` and `sizes` are how it is to be run;
-    `draw_inputs` gives values for `inputs.arguments`, `run` what then is in `outputs`."""
+    `draw_inputs` gives values for `inputs.arguments`, `run` what then is in `outputs`. With `large` all SMs of a GPU have
+    something to do: a kernel that is timed, whose results need not be exact."""
 
-    def __init__(self, seed, shape=None):
-        self.seed = seed
+    def __init__(self, seed, shape=None, large=False):
+        self.seed, self.large = seed, large
+        numeric.Range.checked = not large
         for attempt in range(500):
             self.rng = random.Random(seed * 1000 + attempt)
             try:
@@ -59,17 +63,36 @@ class RandomKernel(Fusions):
         g.parts = g.needs_combine = False
         ragged = rng.random() < 0.5
         self.shard = g.tm * rng.choice([1, 2, 2, 3]) - (rng.randrange(1, g.tm) if ragged else 0)
+        if self.large:
+            self._draw_large()
+            return
         n = g.tn * rng.choice([1, 2, 2, 3]) - (rng.randrange(1, g.tn) if rng.random() < 0.3 else 0)
         k = g.tk * rng.choice([1, 2, 3, 5]) - (rng.randrange(1, g.tk) if rng.random() < 0.3 else 0)
         if rng.random() < 0.7 or self.world > 2:  # what tensor maps can describe
             n, k = -(-n // 16) * 16, -(-k // 16) * 16
+        self._begin(n, k, rng.randrange(1, 2 * g.tm), rng.choice([1, 2, 3, 5]))
+
+    def _draw_large(self):
+        rng, g = self.rng, self.g
+        self.nodes, self.gpus, self.grid = 1, 1 if self.shape in ONE_RANK else 2, 132
+        self.world = self.gpus
+        g.tm, g.tn = rng.choice([64, 128, 128, 192, 256]), rng.choice([32, 64, 96, 128, 128, 160, 192, 256])
+        if g.tm * g.tn > 128 * 256:
+            g.tm = 64
+        extent = lambda tile: tile * rng.randrange(4096 // tile, 8192 // tile)
+        self.shard = extent(g.tm)
+        self._begin(extent(g.tn), extent(g.tk), extent(g.tm), rng.choice([1, 2]))
+
+    def _begin(self, n, k, rows, batch):
+        """With N and K, rows where they are not those of a shard, and a batch."""
+        rng, g = self.rng, self.g
         g.steps = -(-k // g.tk)
         self.blocks, self.column_tiles = -(-self.shard // g.tm), -(-n // g.tn)
         self.sizes = {"M": self.shard * self.world, "N": n, "K": k, "D": g.depth, "S": self.shard, "W": self.world, "W1": 1,
-                      "KW": k * self.world, "T": self.column_tiles, "R": rng.randrange(1, 2 * g.tm), "B": rng.choice([1, 2, 3, 5])}
+                      "KW": k * self.world, "T": self.column_tiles, "R": rows, "B": batch}
         self.inputs = Inputs(rng, self.world, self.sizes)
         self.scratch, self.outputs, self.signals = [], [], []
-        self.late = rng.random() < 0.25  # sizes are known when it is launched
+        self.late = rng.random() < 0.25 and not self.large  # sizes are known when it is launched
         self._write()
 
     # --- the file --------------------------------------------------------------
@@ -81,6 +104,7 @@ class RandomKernel(Fusions):
         self.me = b.rank()
         self.shard_name = b.constant(self.shard)
         g.k_tiles = b.ceildiv("%K", g.tk_name)
+        b.numbers = {g.k_tiles: g.steps}
         declared = len(b.lines)
         getattr(self, "_" + self.shape)()
         arguments = self.inputs.arguments + self.scratch + self.outputs
@@ -106,6 +130,15 @@ class RandomKernel(Fusions):
         buffer = Argument(f"{stem}{number}", kind, element, extents, symmetric, split)
         (self.scratch if kind == "scratch" else self.outputs).append(buffer)
         return buffer
+
+    def get_bound(self):
+        """Milliseconds that it takes at least on an H200: products at 750 TFLOP/s (bf16), memory at 4 TB/s, tiles at
+        5.5 TB/s out of the L2 cache."""
+        rates = {"f8E4M3FN": 1500e12, "f32": 375e12}
+        products = sum(flops / rates.get(element, 750e12) for element, flops in self.b.work.products.items())
+        arguments = sum(math.prod(self.extents(a, False)) * numeric.size(a.element)
+                        for a in self.inputs.arguments + self.scratch + self.outputs)
+        return 1e3 * max(products, arguments / 4e12, self.b.work.moved / 5.5e12)
 
     # --- what it computes -------------------------------------------------------------
 

@@ -60,9 +60,9 @@ class Single:
         with b.role("use", "rest"), b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)], schedule) as (i, j):
             item = Item(b.mul(i, b.constant(g.tm)), b.mul(j, b.constant(g.tn)), "S")
             odd = b.rem(b.add(i, j), b.constant(2))
-            with b.when(b.equal(odd, b.constant(1))):
+            with b.when(b.equal(odd, b.constant(1)), share=0.5):
                 self._store(one.write(item), out, item)
-            with b.when(b.equal(odd, b.constant(0))):
+            with b.when(b.equal(odd, b.constant(0)), share=0.5):
                 self._store(other.write(item), out, item)
 
     def _listed(self):
@@ -108,7 +108,7 @@ class Single:
             b.name("%group", n)
             begin, end = b.entry(ends, n), b.entry(ends, b.add(n, b.constant(1)))
             row = b.add(begin, b.mul(i, b.constant(g.tm)))
-            with b.when(b.less(row, end)):
+            with b.when(b.less(row, end), share=1 / self.sizes["B"]):
                 if steps:
                     g.k_tiles = b.entry(steps, n)
                 item = Item(row, b.mul(j, b.constant(g.tn)), "R")
