@@ -192,7 +192,9 @@ static int submit(const PendingLaunch &launch) {
   return code;
 }
 int copyBeside(uint64_t to, uint64_t from, uint64_t bytes, StreamHandle stream) {
-  Stream *origin = streamOf(stream).origin;
+  // What a rank puts to itself is copied in the stream of the launch: also then, as well as at
+  // any moment until it is waited for.
+  Stream *origin = streamOf(stream).isProxys ? streamOf(stream).origin : &streamOf(stream);
   if (!origin)
     return kUnsupported;
   PendingLaunch copy;

@@ -76,12 +76,12 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
   steps_.clear();
   for (size_t i = 0; i < puts.size(); ++i) {
     const EnginePut &put = puts[i];
-    Step step{put.copies, 0, 0};
+    Step step{put.copies, 0, 0, put.peer == context.rank()};
     if (put.signal >= 0) {
       uint64_t own = values[size_t(put.signal)] + 4 * put.element;
-      step.to = put.peer == context.rank() ? own
-                                           : reinterpret_cast<uint64_t>(context.heap().peerPointer(
-                                                 put.peer, reinterpret_cast<const void *>(own)));
+      step.to = step.isOwn ? own
+                           : reinterpret_cast<uint64_t>(context.heap().peerPointer(
+                                 put.peer, reinterpret_cast<const void *>(own)));
       step.from = params_.values + 4 * wordOfPut[i];
     }
     steps_.push_back(std::move(step));
@@ -124,7 +124,7 @@ int Engines::enqueueFront(StreamHandle stream, uint64_t deadline) const {
   StreamHandle copies = stream_.handle();
   then([&] { return driver.streamWaitEvent(copies, opened_, 0); });
   for (const Step &step : steps_)
-    then([&] { return enqueue(step, copies); });
+    then([&] { return enqueue(step, step.isOwn ? stream : copies); });
   then([&] { return driver.memcpyDtoDAsync(copiedWord_, params_.values, 4, copies); });
   then([&] { return driver.eventRecord(copied_, copies); });
   return code;

@@ -6,6 +6,9 @@
 // roles put: one engine fills a GPU's links, and with several at work, one for each peer, all links
 // are shared by all and what is needed first comes late.
 //
+// Within a GPU the driver copies by a kernel, for which there is no room beside one that has all
+// SMs. What a rank puts to itself is therefore copied in front of the kernel, in its stream.
+//
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
 #define MKERNEL_RUNTIME_DEVICE_CUDA_ENGINES_H
@@ -44,6 +47,7 @@ private:
   struct Step { // what one put copies, and its arrival
     std::vector<EnginePut::Copy> copies;
     uint64_t to = 0, from = 0; // of the arrival's word; 0: none
+    bool isOwn = false;        // to this rank
   };
 
   explicit Engines(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}

@@ -6,7 +6,8 @@
 namespace mk::rt::test {
 namespace {
 
-/// A launch whose engines put two rows of a matrix, then a run without a signal, then nothing.
+/// A launch whose engines put two rows of a matrix to the own rank, then a run without a signal to
+/// another one, then nothing.
 struct CudaEngines : FakeGpu {
   static constexpr uint32_t kEpoch = 3, kArrivals = 2, kElement = 1;
 
@@ -14,8 +15,8 @@ struct CudaEngines : FakeGpu {
 
   std::vector<cuda::EnginePut> puts() const {
     cuda::EnginePut rows{{{addressOf(middle), addressOf(from), 4, 2, 4, 8}}, 0, 0, kElement, 1};
-    // Takes what the put before has brought.
-    cuda::EnginePut run{{{addressOf(to), addressOf(middle), 8}}};
+    // The fake does them one after the other: this one finds what the first has brought.
+    cuda::EnginePut run{{{addressOf(to), addressOf(middle), 8}}, /*peer=*/1};
     cuda::EnginePut nothing{{}, 0, 0, kElement, 2};
     return {rows, run, nothing};
   }
@@ -70,6 +71,18 @@ TEST_F(CudaEngines, CopiesHaveTheOrderOfThePuts) {
   EXPECT_EQ(control.copied, kEpoch + 1);
   EXPECT_THAT(callsOf([&] { return engines->enqueueBehind(nullptr); }),
               ::testing::ElementsAre("cuStreamWaitEvent"));
+}
+
+TEST_F(CudaEngines, WhatIsPutToTheOwnRankIsInFrontOfTheKernel) {
+  ASSERT_NO_FATAL_FAILURE(prepare(puts()));
+  cuda::Current current(*gpu);
+  fake->copiedIn.clear();
+  EXPECT_EQ(engines->enqueueFront(nullptr, 1), cuda::kSuccess);
+  using ::testing::IsNull, ::testing::NotNull;
+  EXPECT_THAT(fake->copiedIn,
+              ::testing::ElementsAre(IsNull(), IsNull(), IsNull(), // rows and their arrival
+                                     NotNull(),                    // the run
+                                     IsNull(), NotNull()));        // an arrival; all are complete
 }
 
 TEST_F(CudaEngines, NothingToCopy) {

@@ -51,6 +51,7 @@ struct FakeCuda {
   /// Calls between the begin and the end of a capture that a real driver
   /// refuses there.
   std::vector<std::string> unsafe;
+  std::vector<cuda::StreamHandle> copiedIn; // of each copy, in their order
   std::map<uint64_t, uint64_t> blocks; // live device memory: address, bytes
   std::map<uint64_t, uint64_t> pinned;
   std::map<uint64_t, uint64_t> registered; // memory of the host

@@ -188,6 +188,8 @@ static int copy(const char *name, void *to, const void *source, size_t bytes,
          StreamHandle stream) {
   ENTER(name, streamOf(stream).capturing);
   std::memcpy(to, source, bytes);
+  std::lock_guard lock(guard);
+  fake.copiedIn.push_back(stream);
   return 0;
 }
 int memcpyHtoDAsync(uint64_t to, const void *source, size_t bytes,
