@@ -49,7 +49,7 @@ static rt::Status check(const rt::Shard &shard, const std::vector<uint16_t> &c,
         return rt::error(rt::StatusCode::Internal, "launch ", launch, ": c[", row,
                          ", ", column, "] is not ", sum);
     }
-  return rt::Status::ok();
+  return rt::Status::success();
 }
 
 /// One launch, by `launch()`, with the data of that number.
@@ -160,7 +160,7 @@ static rt::Status run(const Options &options) {
   MK_TRY(left);
   if (rank == 0)
     std::printf("and again with a new context\n");
-  return rt::Status::ok();
+  return rt::Status::success();
 }
 
 int main(int argc, char **argv) {

@@ -211,7 +211,7 @@ Status Job::connect(Deadline deadline) {
   }
   MK_ASSIGN(store_, StoreClient::connect(client, deadline));
   if (!server_)
-    return Status::ok();
+    return Status::success();
 
   Backoff backoff(std::chrono::milliseconds(10));
   while (true) {
@@ -239,7 +239,7 @@ Status Job::connect(Deadline deadline) {
   }
   // The next job of the same name shall find its own rank 0.
   server_->stopListening();
-  return Status::ok();
+  return Status::success();
 }
 
 std::string Job::describe() const {
@@ -263,7 +263,7 @@ void Job::fail(const Status &why) {
 Status Job::leave() {
   if (left_ || !store_) {
     server_.reset();
-    return Status::ok();
+    return Status::success();
   }
   left_ = true;
   // Where this rank has failed and the way to the store with it, nobody answers.

@@ -49,7 +49,7 @@ public:
     if (value.empty()) {
       if (!*field.name)
         field.name = name;
-      return Status::ok();
+      return Status::success();
     }
     auto n = env::parseInt(value);
     if (!n || *n < low || *n > high)
@@ -58,7 +58,7 @@ public:
                    " is expected; unset it, or use --job none (MK_JOB=none) to "
                    "ignore all launchers");
     field = {name, *n};
-    return Status::ok();
+    return Status::success();
   }
   Status ranks(Claim &claim, const char *rank, const char *world,
                const char *localRank) const {
@@ -98,7 +98,7 @@ Status readMaster(const Reader &in, Claim &claim, bool needed) {
   claim.oneHost |= isLoopback(host);
   if (!host.empty() && port.value)
     claim.store = joinEndpoint(host, *port.value + 1);
-  return Status::ok();
+  return Status::success();
 }
 
 Result<Claim> readTorchrun(const Reader &in) {
@@ -212,7 +212,7 @@ Status compare(const Claim &a, const Claim &b) {
     if (x.value && y.value && *x.value != *y.value)
       return conflict(a, x, b, y);
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::optional<JobPlace>> toPlace(const Claim &claim) {
@@ -228,7 +228,7 @@ Result<std::optional<JobPlace>> toPlace(const Claim &claim) {
   auto within = [&](const Field &low, const Field &high, int64_t below,
                     std::string_view why) {
     if (!low.value || !high.value || *low.value <= *high.value - below)
-      return Status::ok();
+      return Status::success();
     return error(StatusCode::InvalidArgument, low.name, "=", *low.value,
                  " does not fit ", high.name, "=", *high.value, " (", why,
                  "): ", claim.remedy,

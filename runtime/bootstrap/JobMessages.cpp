@@ -19,7 +19,7 @@ Status putChunks(StoreClient &store, const std::string &key,
   for (size_t i = 0; i < chunksOf(value.size()); ++i)
     MK_TRY(store.set(str(key, "/", i), value.substr(i * kChunk, kChunk),
                      deadline));
-  return Status::ok();
+  return Status::success();
 }
 
 /// Reads them; `keep` leaves them for others.
@@ -96,5 +96,5 @@ Status Job::collect(std::string_view what, std::string_view mine,
                         /*keep=*/false, deadline));
     MK_TRY(take(r, std::move(value)));
   }
-  return Status::ok();
+  return Status::success();
 }

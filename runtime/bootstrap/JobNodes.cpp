@@ -145,7 +145,7 @@ Status Job::findNodes(Deadline deadline) {
   }
   localRank_ = static_cast<uint32_t>(std::count(
       nodeOfRank_.begin(), nodeOfRank_.begin() + rank(), nodeOfRank_[rank()]));
-  return Status::ok();
+  return Status::success();
 }
 
 Status Job::checkMesh(const Mesh &mesh) const {
@@ -192,5 +192,5 @@ Status Job::checkMesh(const Mesh &mesh) const {
         "--node rank/",
         mesh.linkPeers(0).size() + 1, " (MK_NODE)");
   }
-  return Status::ok();
+  return Status::success();
 }

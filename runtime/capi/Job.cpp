@@ -17,7 +17,7 @@ mkernel_status mkernel_job_join(const mkernel_job_options *given,
 #include "mkernel/Options/Options.def"
     MK_ASSIGN(std::shared_ptr<rt::Job> job, rt::Job::join(options));
     *out = new mkernel_job{std::move(job)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -31,7 +31,7 @@ mkernel_status mkernel_job_compile_file(mkernel_job *job, const char *path,
     MK_ASSIGN(jit::Options options, compileOptions(given));
     MK_ASSIGN(rt::Package package, jit::compileFile(*job->job, path, options));
     *out = new mkernel_package{std::move(package)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -47,7 +47,7 @@ mkernel_status mkernel_job_share_package(mkernel_job *job,
     };
     MK_ASSIGN(rt::Package package, rt::sharePackage(*job->job, make));
     *out = new mkernel_package{std::move(package)};
-    return Status::ok();
+    return Status::success();
   });
 }
 

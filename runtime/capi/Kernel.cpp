@@ -48,7 +48,7 @@ mkernel_status mkernel_context_create(const mkernel_package *package,
               rt::Context::create(std::move(read)));
     *out = new mkernel_context{known.member_of ? known.member_of->job : nullptr,
                                std::move(context)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -67,7 +67,7 @@ mkernel_status mkernel_symmetric_allocate(mkernel_context *context,
     MK_NOT_NULL(context);
     MK_NOT_NULL(out);
     MK_ASSIGN(*out, context->context->allocate(bytes));
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -85,7 +85,7 @@ mkernel_status mkernel_symmetric_at(mkernel_context *context, uint32_t rank,
     MK_NOT_NULL(memory);
     MK_NOT_NULL(out);
     MK_ASSIGN(*out, context->context->addressAt(rank, memory));
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -99,32 +99,11 @@ mkernel_status mkernel_kernel_load(mkernel_context *context,
     MK_ASSIGN(auto kernel,
               rt::Kernel::load(*context->context, package->package));
     *out = new mkernel_kernel{context->context, std::move(kernel)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
 void mkernel_kernel_destroy(mkernel_kernel *kernel) { delete kernel; }
-
-/// Sizes of dimensions that the kernel has.
-static rt::Result<std::vector<rt::DimValue>> readDims(const mkernel_kernel &kernel,
-                                                      const mkernel_size *sizes, size_t count) {
-  MK_ASSIGN(auto dims, readSizes(sizes, count, "sizes"));
-  // The runtime ignores names it does not know; from C they are misspelt.
-  const rt::Metadata &metadata = kernel.kernel->metadata();
-  for (const rt::DimValue &dim : dims) {
-    std::string names;
-    bool known = false;
-    for (const rt::Metadata::Dim &d : metadata.dims) {
-      known |= d.name == dim.name;
-      names += (names.empty() ? "" : ", ") + d.name;
-    }
-    if (!known)
-      return rt::error(rt::StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                       "' has no dimension '", dim.name, "'; it has ",
-                       names.empty() ? "none" : names);
-  }
-  return dims;
-}
 
 mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
                                    const mkernel_size *sizes, size_t num_sizes,
@@ -132,11 +111,11 @@ mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(kernel);
     MK_NOT_NULL(out);
-    MK_ASSIGN(auto dims, readDims(*kernel, sizes, num_sizes));
+    MK_ASSIGN(auto dims, readSizes(sizes, num_sizes, "sizes"));
     MK_ASSIGN(std::shared_ptr<rt::BoundKernel> bound,
               kernel->kernel->bind(dims));
     *out = new mkernel_bound{kernel->context, std::move(bound)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -154,7 +133,7 @@ static rt::MeasureOptions measureOptions(mkernel_kernel &kernel,
       forgetMessage(); // of a call before it
       mkernel_status status = given.prepare(&bound, given.data);
       if (status == MKERNEL_OK)
-        return Status::ok();
+        return Status::success();
       const char *said = mkernel_message();
       return rt::error(rt::StatusCode(status), "'prepare' has failed: ",
                        *said ? said : "it returned a status other than MKERNEL_OK");
@@ -169,11 +148,11 @@ mkernel_status mkernel_kernel_bind_fastest(mkernel_kernel *kernel, const mkernel
     MK_NOT_NULL(kernel);
     MK_NOT_NULL(out);
     MK_ASSIGN(mkernel_measure_options known, readOptions(options, "mkernel_measure_options"));
-    MK_ASSIGN(auto dims, readDims(*kernel, sizes, num_sizes));
+    MK_ASSIGN(auto dims, readSizes(sizes, num_sizes, "sizes"));
     MK_ASSIGN(std::shared_ptr<rt::BoundKernel> bound,
               kernel->kernel->bindFastest(dims, measureOptions(*kernel, known)));
     *out = new mkernel_bound{kernel->context, std::move(bound)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -204,7 +183,7 @@ mkernel_status mkernel_arg_index(const mkernel_bound *bound, const char *name,
     int index = metadata.argIndex(name);
     if (index >= 0) {
       *out = static_cast<size_t>(index);
-      return Status::ok();
+      return Status::success();
     }
     std::string names;
     for (const rt::Metadata::Arg &arg : metadata.args)

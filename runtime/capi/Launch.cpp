@@ -6,15 +6,6 @@ using namespace mk;
 using namespace mk::capi;
 using rt::Status;
 
-static Status checkArg(const mkernel_bound *bound, size_t arg) {
-  const rt::Metadata &metadata = bound->bound->metadata();
-  if (arg < metadata.args.size())
-    return Status::ok();
-  return rt::error(rt::StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                   "' has ", metadata.args.size(),
-                   " arguments, none is number ", arg);
-}
-
 static rt::Result<rt::LaunchOptions>
 launchOptions(const mkernel_launch_options *given) {
   MK_ASSIGN(mkernel_launch_options known,
@@ -30,8 +21,8 @@ mkernel_status mkernel_attach(mkernel_bound *bound, size_t arg, void *data,
                               const int64_t *strides) {
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(bound);
-    MK_TRY(checkArg(bound, arg));
-    size_t rank = bound->bound->metadata().args[arg].rank;
+    const auto &args = bound->bound->metadata().args;
+    size_t rank = arg < args.size() ? args[arg].rank : 0;
     return bound->bound->attach(arg, data,
                                 std::span(strides, strides ? rank : 0));
   });
@@ -42,7 +33,6 @@ mkernel_status mkernel_upload(mkernel_bound *bound, size_t arg,
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(bound);
     MK_NOT_NULL(from);
-    MK_TRY(checkArg(bound, arg));
     return bound->bound->upload(arg, from, stream);
   });
 }
@@ -52,7 +42,6 @@ mkernel_status mkernel_download(mkernel_bound *bound, size_t arg, void *to,
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(bound);
     MK_NOT_NULL(to);
-    MK_TRY(checkArg(bound, arg));
     return bound->bound->download(arg, to, stream);
   });
 }
@@ -86,7 +75,7 @@ mkernel_status mkernel_capture(mkernel_bound *bound,
     MK_ASSIGN(rt::LaunchOptions read, launchOptions(options));
     MK_ASSIGN(auto graph, bound->bound->capture(read));
     *out = new mkernel_graph{bound->context, bound->bound, std::move(graph)};
-    return Status::ok();
+    return Status::success();
   });
 }
 

@@ -31,7 +31,7 @@ static Status compile(const jit::Source &source,
   MK_ASSIGN(jit::Options options, compileOptions(given));
   MK_ASSIGN(rt::Package package, jit::compile(source, options));
   *out = new mkernel_package{std::move(package)};
-  return Status::ok();
+  return Status::success();
 }
 
 mkernel_status mkernel_compile_file(const char *path,
@@ -63,7 +63,7 @@ mkernel_status mkernel_package_read(const char *path, mkernel_package **out) {
     MK_NOT_NULL(out);
     MK_ASSIGN(rt::Package package, rt::Package::read(path));
     *out = new mkernel_package{std::move(package)};
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -76,7 +76,7 @@ mkernel_status mkernel_package_parse(const void *bytes, size_t size,
     MK_ASSIGN(rt::Package package,
               rt::Package::parse({data, data + size}, "package in memory"));
     *out = new mkernel_package{std::move(package)};
-    return Status::ok();
+    return Status::success();
   });
 }
 

@@ -76,6 +76,6 @@ mkernel_status mkernel_num_gpus(size_t *out) {
     MK_NOT_NULL(out);
     MK_ASSIGN(rt::GpuSystem system, rt::queryGpus());
     *out = system.gpus.size();
-    return rt::Status::ok();
+    return rt::Status::success();
   });
 }

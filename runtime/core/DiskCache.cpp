@@ -45,7 +45,7 @@ Status makeDirectories(const std::string &path) {
     if (at != std::string::npos)
       ++at;
   }
-  return Status::ok();
+  return Status::success();
 }
 
 bool readAll(int fd, void *data, size_t bytes) {
@@ -152,7 +152,7 @@ DiskCache::get(std::string_view kind, const Digest &key) const {
 Status DiskCache::put(std::string_view kind, const Digest &key,
                       std::span<const std::byte> bytes) const {
   if (!enabled())
-    return Status::ok();
+    return Status::success();
   MK_TRY(makeDirectories(directory_));
   std::string random = randomBytes(8);
   std::string temporary =
@@ -182,7 +182,7 @@ Status DiskCache::put(std::string_view kind, const Digest &key,
                       err);
   }
   trim(file.substr(directory_.size() + 1));
-  return Status::ok();
+  return Status::success();
 }
 
 void DiskCache::trim(const std::string &keep) const {

@@ -227,7 +227,7 @@ std::vector<std::string> wrongValues() {
         [](const std::string &text) { return log::parseLevel(text).status(); });
   check("MK_PACK", [](const std::string &text) {
     return text.empty() || text == "on" || text == "off"
-               ? Status::ok()
+               ? Status::success()
                : error(StatusCode::InvalidArgument, "'", text, "' is neither on nor off");
   });
   return messages;

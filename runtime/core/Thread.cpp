@@ -14,5 +14,5 @@ mk::rt::Status mk::rt::startThread(std::thread &thread, const char *what,
                  ": start fewer ranks here, or raise the limits of processes and memory "
                  "(ulimit -u, ulimit -v, pids.max of the cgroup)");
   }
-  return Status::ok();
+  return Status::success();
 }

@@ -27,7 +27,7 @@ Status mk::rt::agreeOn(
   for (uint32_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
       return differ(r, textOf(0), textOf(r));
-  return Status::ok();
+  return Status::success();
 }
 
 Status mk::rt::agreeOnLines(Context &context, std::string_view what, const std::string &text,
@@ -48,5 +48,5 @@ Status mk::rt::agreeOnLines(Context &context, std::string_view what, const std::
                    b.substr(std::min(otherTab + 1, b.size())), " on rank ", r, ": ", remedy);
     }
   }
-  return Status::ok();
+  return Status::success();
 }

@@ -71,7 +71,7 @@ Status Context::claim() {
                  " of the job has a context already: load all kernels in that one, or close it "
                  "first (Context::close)");
   claimed_ = true;
-  return Status::ok();
+  return Status::success();
 }
 
 void Context::release() {
@@ -154,7 +154,7 @@ Status Context::build() {
   }
 
   if (net.empty())
-    return Status::ok();
+    return Status::success();
   TransportConfig transport;
   transport.heap = c.heap_.get();
   transport.gpu = c.device_->pciAddress();
@@ -182,7 +182,7 @@ Status Context::build() {
   proxy.paused = c.options_.proxyPaused;
   MK_ASSIGN(proxy.cpus, c.proxyCpus());
   MK_ASSIGN(c.proxy_, Proxy::start(proxy));
-  return Status::ok();
+  return Status::success();
 }
 
 /// Near the NIC that the proxy drives. Of a network without NICs, which copies memory of the
@@ -208,25 +208,25 @@ Result<std::vector<uint32_t>> Context::proxyCpus() const {
 Status Context::findPath(TransportConfig config) {
   MK_ASSIGN(std::string staged, stagedInstead(config.options));
   if (heap_->asHost() || !transport_->registersMemory() || staged.empty())
-    return Status::ok();
+    return Status::success();
   MK_ASSIGN(HeapMemory some, HeapMemory::allocate(*heap_, 1, "what the network is tried with"));
   Status reached = transport_->reaches(*store_, deadline());
   MK_ASSIGN(std::vector<std::string> all,
             allGather("how the network is reached", reached.isOk() ? "" : reached.message()));
   auto first = std::ranges::find_if(all, [](const std::string &s) { return !s.empty(); });
   if (first == all.end())
-    return Status::ok();
+    return Status::success();
   log::info("network: through memory of the host, since rank ", first - all.begin(),
             " does not reach its GPU's memory: ", *first);
   config.options = staged;
   MK_ASSIGN(transport_, createTransport(options_.transport, config));
-  return Status::ok();
+  return Status::success();
 }
 
 Status Context::shareLaunches(HeapOptions options) {
   if (HostHeap *host = heap_->asHost()) {
     launches_->open(*host, HostHeap::kSignalOffset);
-    return Status::ok();
+    return Status::success();
   }
   options.bytes = kListBytes;
   options.slots = 0;
@@ -234,12 +234,18 @@ Status Context::shareLaunches(HeapOptions options) {
   MK_ASSIGN(lists_, HostHeap::create(options));
   MK_TRY(lists_->exchange(*store_, options_.mesh.linkPeers(rank()), deadline()));
   launches_->open(*lists_, kListBytes);
-  return Status::ok();
+  return Status::success();
+}
+
+Status Context::checkOpen() const {
+  return closed_ ? error(StatusCode::FailedPrecondition,
+                         "the context is closed: bind and launch before, or create another one")
+                 : Status::success();
 }
 
 Status Context::close() {
   if (closed_)
-    return Status::ok();
+    return Status::success();
   closed_ = true;
   // After an abort, too, kernels come to their ends: nobody begins anew before.
   device_->synchronize().ignore();

@@ -15,7 +15,7 @@ Status Context::checkOpen(std::string_view what) const {
   if (closed_)
     return error(StatusCode::FailedPrecondition, what,
                  " of symmetric memory: the context is closed");
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::byte *> Context::allocate(uint64_t bytes, std::string_view what) {
@@ -71,7 +71,7 @@ Status Context::free(void *memory) {
                                 ": free the same on all ranks, in the same order");
                  }));
   allocated_.erase(it);
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::byte *> Context::addressAt(uint32_t rank, const void *memory) const {

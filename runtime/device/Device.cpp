@@ -13,7 +13,7 @@ static DeviceKind wantedBy(const Metadata &metadata) {
 
 Status mk::rt::checkDevice(Context &context, const Metadata &metadata) {
   if (context.device().kind() == wantedBy(metadata))
-    return Status::ok();
+    return Status::success();
   if (wantedBy(metadata) == DeviceKind::Host)
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' is compiled for ", metadata.target,
@@ -25,7 +25,7 @@ Status mk::rt::checkDevice(Context &context, const Metadata &metadata) {
                  "' for ", metadata.target, " on a mesh of ", context.world(),
                  " ranks needs symmetric memory of GPUs: make the context with "
                  "ContextOptions::device = DeviceKind::Gpu");
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::shared_ptr<DeviceCode>>

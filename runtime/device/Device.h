@@ -29,7 +29,7 @@ public:
                         std::span<const int64_t> strides) = 0;
   /// Before attach() of a symmetric argument, on all ranks: waits for launches that
   /// may use memory of its own, which goes then.
-  virtual Status settle(size_t) { return Status::ok(); }
+  virtual Status settle(size_t) { return Status::success(); }
   virtual Status upload(size_t arg, const void *from, void *stream) = 0;
   virtual Status download(size_t arg, void *to, void *stream) = 0;
 
@@ -40,7 +40,7 @@ public:
   virtual Status launch(const LaunchOptions &options) = 0;
   virtual Status synchronize(void *stream) = 0;
   /// Makes time() ready, which is collective: what can fail on this rank alone.
-  virtual Status prepareTiming(const LaunchOptions &) { return Status::ok(); }
+  virtual Status prepareTiming(const LaunchOptions &) { return Status::success(); }
   /// Milliseconds of a launch, of `launches` in a row on options.stream, which waits for the
   /// last. What caches of a GPU know of one launch the next one does not find there. Collective.
   virtual Result<double> time(const LaunchOptions &options, int launches) = 0;
@@ -68,7 +68,7 @@ public:
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
   /// Waits for everything that this process has enqueued on it.
-  virtual Status synchronize() { return Status::ok(); }
+  virtual Status synchronize() { return Status::success(); }
   /// PCI address of a GPU; "" for others, and where it is unknown.
   virtual std::string pciAddress() const { return {}; }
   /// Symmetric memory of this rank, not exchanged yet.

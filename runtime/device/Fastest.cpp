@@ -84,7 +84,7 @@ static Status fillInputs(BoundKernel &bound, void *stream) {
     if (args[i].kind == Metadata::ArgKind::In || args[i].kind == Metadata::ArgKind::InOut)
       MK_TRY(
           bound.fillRandom(i, RandomValues(args[i].type, RandomValues::keyOf({i}), 0, 1), stream));
-  return Status::ok();
+  return Status::success();
 }
 
 /// Appends milliseconds of a launch.
@@ -97,8 +97,9 @@ Status Kernel::measure(BoundKernel &bound, const MeasureOptions &options, std::v
   Status status = bound.device_->prepareTiming(launch);
   if (status.isOk())
     status = options.prepare ? options.prepare(bound) : fillInputs(bound, options.stream);
-  MK_TRY(agreeOn(context_, "a candidate is prepared", /*place=*/0, status,
-                 [](uint32_t, const std::string &, const std::string &) { return Status::ok(); }));
+  MK_TRY(agreeOn(
+      context_, "a candidate is prepared", /*place=*/0, status,
+      [](uint32_t, const std::string &, const std::string &) { return Status::success(); }));
   // What is done once: a first launch loads, a second one may make a graph.
   for (int i = 0; i < 2; ++i)
     MK_TRY(bound.launch(launch));
@@ -114,7 +115,7 @@ Status Kernel::measure(BoundKernel &bound, const MeasureOptions &options, std::v
     MK_ASSIGN(double one, bound.device_->time(launch, launches));
     ms.push_back(one);
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::vector<CandidateTime>> Kernel::measureAll(std::span<const DimValue> dims, size_t first,

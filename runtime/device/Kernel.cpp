@@ -57,7 +57,24 @@ Result<std::unique_ptr<Kernel>> Kernel::load(Context &context,
   return kernel;
 }
 
+/// A misspelt name would leave a dimension as the package has it.
+static Status checkNames(const Metadata &metadata, std::span<const DimValue> dims) {
+  for (const DimValue &dim : dims) {
+    std::string names;
+    bool known = false;
+    for (const Metadata::Dim &d : metadata.dims) {
+      known |= d.name == dim.name;
+      names += (names.empty() ? "" : ", ") + d.name;
+    }
+    if (!known)
+      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel, "' has no dimension '",
+                   dim.name, "'; it has ", names.empty() ? "none" : names);
+  }
+  return Status::success();
+}
+
 Result<size_t> Kernel::choose(std::span<const DimValue> dims) const {
+  MK_TRY(checkNames(metadata_, dims));
   if (!selector_)
     return size_t(0);
   return selectVersion(metadata_, *selector_, context_.mesh(), context_.rank(), dims);
@@ -65,11 +82,11 @@ Result<size_t> Kernel::choose(std::span<const DimValue> dims) const {
 
 Status Kernel::loadVersion(size_t i) {
   if (versions_[i].code)
-    return Status::ok();
+    return Status::success();
   MK_ASSIGN(std::shared_ptr<const Payload> payload, Payload::load(packages_[i]));
   MK_ASSIGN(versions_[i].code, loadDeviceCode(context_, packages_[i].metadata(), payload));
   versions_[i].payload = std::move(payload);
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::unique_ptr<BoundKernel>>
@@ -79,6 +96,7 @@ Kernel::bind(std::span<const DimValue> dims) {
 }
 
 Result<std::unique_ptr<BoundKernel>> Kernel::bindVersion(std::span<const DimValue> dims, size_t i) {
+  MK_TRY(context_.checkOpen());
   MK_ASSIGN(size_t chosen, choose(dims));
   VersionPlace place = placeOf(metadata_, chosen);
   if (i < place.first || i >= place.end())
@@ -175,8 +193,24 @@ Status BoundKernel::agree(const std::string &text) {
 
 size_t BoundKernel::index(std::string_view name) const {
   int index = metadata_.argIndex(name);
-  assert(index >= 0 && "the kernel has no argument of this name");
-  return static_cast<size_t>(index);
+  return index < 0 ? kNoArgument : static_cast<size_t>(index);
+}
+
+Result<size_t> BoundKernel::find(std::string_view name) const {
+  if (size_t arg = index(name); arg != kNoArgument)
+    return arg;
+  std::string names;
+  for (const Metadata::Arg &arg : metadata_.args)
+    names += (names.empty() ? "" : ", ") + arg.name;
+  return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel, "' has no argument '",
+               name, "'; it has ", names.empty() ? "none" : names);
+}
+
+Status BoundKernel::checkArg(size_t arg) const {
+  if (arg < metadata_.args.size())
+    return Status::success();
+  return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel, "' has ",
+               metadata_.args.size(), " arguments, none is number ", arg);
 }
 
 const Shard &BoundKernel::shard(size_t arg) const {
@@ -226,14 +260,12 @@ Status BoundKernel::checkShared(size_t arg, std::byte *data,
         data < this->data(i) + plan_.symmetricBytes(i))
       return refuse("its memory would overlap that of argument '",
                     metadata_.args[i].name, "'");
-  return Status::ok();
+  return Status::success();
 }
 
 Status BoundKernel::attach(size_t arg, void *data,
                            std::span<const int64_t> strides) {
-  if (arg >= metadata_.args.size())
-    return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel,
-                 "' has no argument ", arg);
+  MK_TRY(checkArg(arg));
   const Metadata::Arg &a = metadata_.args[arg];
   if (a.symmetric) {
     // Whatever is wrong here, other ranks wait for what this one says.
@@ -270,19 +302,24 @@ Status BoundKernel::attach(size_t arg, void *data,
 }
 
 Status BoundKernel::upload(size_t arg, const void *from, void *stream) {
+  MK_TRY(checkArg(arg));
   return device_->upload(arg, from, stream);
 }
 Status BoundKernel::download(size_t arg, void *to, void *stream) {
+  MK_TRY(checkArg(arg));
   return device_->download(arg, to, stream);
 }
 Status BoundKernel::fill(size_t arg, std::byte value, void *stream) {
+  MK_TRY(checkArg(arg));
   return device_->fill(arg, value, stream);
 }
 Status BoundKernel::fillRandom(size_t arg, const RandomValues &values,
                                void *stream) {
+  MK_TRY(checkArg(arg));
   return device_->fillRandom(arg, values, stream);
 }
 Status BoundKernel::launch(const LaunchOptions &options) {
+  MK_TRY(context_.checkOpen());
   return device_->launch(options);
 }
 Status BoundKernel::synchronize(void *stream) {
@@ -290,6 +327,7 @@ Status BoundKernel::synchronize(void *stream) {
 }
 Result<std::unique_ptr<LaunchGraph>>
 BoundKernel::capture(const LaunchOptions &options) {
+  MK_TRY(context_.checkOpen());
   return device_->capture(options);
 }
 uint64_t BoundKernel::epoch() const { return device_->epoch(); }

@@ -73,7 +73,7 @@ Status Heap::onSegment(SegmentListener listener) {
   if (listener_)
     for (auto [offset, bytes] : parts_)
       MK_TRY(listener_(offset, bytes));
-  return Status::ok();
+  return Status::success();
 }
 
 Result<Fd> Heap::dmaBuf(uint64_t, uint64_t) {

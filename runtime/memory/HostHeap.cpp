@@ -39,23 +39,23 @@ public:
   Status mapSegment(uint32_t peer, const Fd &segment, uint64_t, uint64_t bytes,
                     std::string_view) override {
     MK_ASSIGN(peers_[peer], HeapMapping::map(segment.get(), bytes, peer));
-    return Status::ok();
+    return Status::success();
   }
   std::string device() const override { return "host"; }
-  Status pin(std::byte *, uint64_t) override { return Status::ok(); }
+  Status pin(std::byte *, uint64_t) override { return Status::success(); }
 
   Status toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) override {
     std::byte *base = peers_[peer] ? peers_[peer].base() : heap_.peerPointer(peer, uint64_t(0));
     std::memcpy(base + dst, heap_.base() + src, bytes);
-    return Status::ok();
+    return Status::success();
   }
   Status toHost(std::byte *to, uint64_t src, uint64_t bytes) override {
     std::memcpy(to, heap_.base() + src, bytes);
-    return Status::ok();
+    return Status::success();
   }
   Status fromHost(uint64_t dst, const std::byte *from, uint64_t bytes) override {
     std::memcpy(heap_.base() + dst, from, bytes);
-    return Status::ok();
+    return Status::success();
   }
   Result<uint64_t> mark() override { return ++marks_; }
   Result<uint64_t> reached() override { return marks_; }
@@ -162,13 +162,13 @@ Status HostHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t,
                             uint64_t bytes, std::string_view) {
   MK_ASSIGN(mappings_[peer], HeapMapping::map(segment.get(), bytes, peer));
   setBase(peer, mappings_[peer].base());
-  return Status::ok();
+  return Status::success();
 }
 
 Status HostHeap::clear(std::byte *begin, uint64_t bytes) {
   if (bytes)
     std::memset(begin, 0, bytes);
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::unique_ptr<HeapCopies>> HostHeap::openCopies() {

@@ -39,7 +39,7 @@ Status mk::rt::checkCpu(const Metadata &metadata) {
     if (!hasFeature(feature))
       lacks += (lacks.empty() ? "" : ", ") + feature;
   if (lacks.empty())
-    return Status::ok();
+    return Status::success();
   return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                "' is compiled for the CPU '", metadata.cpu,
                "', and this machine's, '", cpuName(), "', lacks ", lacks,

@@ -146,7 +146,7 @@ Status JobPlan::layOut(const Mesh &mesh,
                        "a multiple of the ranks, or let peers write to scratch of whole "
                        "shards");
   }
-  return Status::ok();
+  return Status::success();
 }
 
 uint64_t JobPlan::symmetricBytes(size_t arg) const {

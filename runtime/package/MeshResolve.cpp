@@ -21,7 +21,7 @@ std::string describe(std::span<const Metadata::MeshAxis> axes) {
 Status fill(std::vector<Metadata::MeshAxis> &axes, LinkKind kind,
             int64_t wanted, const char *option) {
   if (wanted == 0)
-    return Status::ok();
+    return Status::success();
   int64_t product = 1;
   Metadata::MeshAxis *open = nullptr;
   int unbound = 0;
@@ -45,12 +45,12 @@ Status fill(std::vector<Metadata::MeshAxis> &axes, LinkKind kind,
     return error(StatusCode::InvalidArgument, context, "its axes via ",
                  toString(kind), " make ", product);
   if (unbound == 0)
-    return Status::ok();
+    return Status::success();
   if (wanted % product != 0)
     return error(StatusCode::InvalidArgument, context, wanted,
                  " is no multiple of ", product);
   open->size = wanted / product;
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace

@@ -174,7 +174,7 @@ Status Package::readVersions(const std::string &what) {
                               "compile the kernel again"));
     versions_.push_back(std::move(version));
   }
-  return Status::ok();
+  return Status::success();
 }
 
 std::string mk::rt::shapeText(std::span<const int64_t> extents) {

@@ -26,7 +26,7 @@ Status makeOwnSymbolsGlobal() {
   if (void *self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL))
     dlclose(self);
   // Null: linked into the program itself, whose symbols are global already.
-  return Status::ok();
+  return Status::success();
 }
 
 Result<int> makeFile(std::span<const std::byte> bytes,
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
       return error(StatusCode::NotFound, "the payload of kernel '", meta.kernel,
                    "' lacks the symbol ", name, " that its metadata promises");
     out = reinterpret_cast<std::remove_reference_t<decltype(out)>>(symbol);
-    return Status::ok();
+    return Status::success();
   };
   const std::byte *stated = nullptr;
   MK_TRY(find("mk_metadata_digest", stated));

@@ -47,7 +47,7 @@ static Status checkGiven(const Metadata &metadata,
     perRank |= dim.perRank;
   }
   if (!missing)
-    return Status::ok();
+    return Status::success();
   bool one = missing == 1;
   return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel, "': ",
                one ? "dimension " : "dimensions ", names,
@@ -212,7 +212,7 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
                    const std::vector<std::string> &written = {}) -> Status {
     elements = product(extents);
     if (elements >= 0)
-      return Status::ok();
+      return Status::success();
     return error(StatusCode::OutOfRange, "kernel '", metadata.kernel,
                  "': ", what, " '", name, "'", asWritten(written), " would be ",
                  shapeText(extents), " on rank ", rank, dimsText(metadata, dims),

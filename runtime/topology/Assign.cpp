@@ -86,7 +86,7 @@ private:
                      machine.gpus.size());
       out.users.push_back({index, false, {}});
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Result<Override> parse() const {
@@ -150,7 +150,7 @@ private:
                           toString(*options.kind)));
       nics.push_back(index);
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Status noNic(std::string_view name) const {

@@ -128,7 +128,7 @@ Result<CpuBinding> chooseCpus(const Machine &machine, std::span<const std::strin
 
 Status bindThread(std::span<const uint32_t> cpus) {
   if (cpus.empty())
-    return Status::ok();
+    return Status::success();
   size_t room = std::ranges::max(cpus) + size_t(1);
   CpuSet set(CPU_ALLOC(room));
   size_t bytes = CPU_ALLOC_SIZE(room);
@@ -140,7 +140,7 @@ Status bindThread(std::span<const uint32_t> cpus) {
   if (sched_setaffinity(0, bytes, set.get()) != 0)
     return errnoError(StatusCode::Unavailable,
                       str("binding a thread to the CPUs ", cpusText(cpus)), errno);
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace mk::rt

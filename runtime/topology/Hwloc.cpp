@@ -71,7 +71,7 @@ struct Library {
       return error(StatusCode::Unavailable, "'", path, "' is hwloc ",
                    get_api_version() >> 16, ": hwloc ", HWLOC_API_VERSION >> 16,
                    " is needed");
-    return Status::ok();
+    return Status::success();
   }
 };
 
@@ -247,7 +247,7 @@ Status readTree(const Library &library, hwloc_topology_t topology,
   machine.source = "hwloc";
   if (!xml.empty())
     machine.source += ", " + xml.substr(xml.rfind('/') + 1);
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace

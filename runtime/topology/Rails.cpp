@@ -66,7 +66,7 @@ static Status checkPair(const NodeNics::Port &from, const NodeNics::Port &to) {
   };
   bool sameLink = from.link.empty() || to.link.empty() || from.link == to.link;
   if (from.kind == to.kind && sameLink)
-    return Status::ok();
+    return Status::success();
   return error(StatusCode::FailedPrecondition, "the NIC ", describe(from),
                " of one node cannot talk to ", describe(to),
                " of another: choose NICs of one network on both with MK_NICS");

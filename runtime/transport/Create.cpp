@@ -50,7 +50,7 @@ Status checkTransport(std::string_view name, std::string_view options) {
 #ifdef MKERNEL_HAVE_VERBS
   return rdma::Options::parse(own, name == "efa" ? NicKind::Efa : NicKind::Verbs).status();
 #else
-  return Status::ok();
+  return Status::success();
 #endif
 }
 

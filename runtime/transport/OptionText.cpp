@@ -36,9 +36,9 @@ parseOptions(std::string_view text, const OptionNames &names,
   auto check = [&](const OptionItem &item) {
     if (has(names.flags, item.key))
       return item.hasValue ? error(StatusCode::InvalidArgument, "it takes no value")
-                           : Status::ok();
+                           : Status::success();
     return item.value.empty() ? error(StatusCode::InvalidArgument, "it needs a value")
-                              : Status::ok();
+                              : Status::success();
   };
   std::vector<OptionItem> items = splitOptions(text);
   for (const OptionItem &item : items) {
@@ -60,7 +60,7 @@ parseOptions(std::string_view text, const OptionNames &names,
       return error(StatusCode::InvalidArgument, names.owner, " option '", item.text, "': ",
                    status.message(), "; valid: ", names.valid);
   }
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace mk::rt

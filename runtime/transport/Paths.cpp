@@ -32,7 +32,7 @@ Status apply(PathOptions &o, bool loopback, std::string_view key, std::string_vi
     for (auto [name, path] : kPaths)
       if (value == name) {
         o.path = path;
-        return Status::ok();
+        return Status::success();
       }
     return error(StatusCode::InvalidArgument, "'", value, "' is none of ",
                  pathNames(loopback, ", "));
@@ -42,12 +42,12 @@ Status apply(PathOptions &o, bool loopback, std::string_view key, std::string_vi
     if (number < 256 || number > (64 << 20))
       return error(StatusCode::InvalidArgument, "use 256 bytes to 64 MB");
     o.staged.chunkBytes = number;
-    return Status::ok();
+    return Status::success();
   }
   if (number < 1 || number > 1024)
     return error(StatusCode::InvalidArgument, "use 1 to 1024");
   o.staged.chunks = number;
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace

@@ -45,7 +45,7 @@ protected:
     for (uint32_t r = 0; r < heap().world(); ++r)
       if (r != heap().rank())
         setPeerWindow(r, heap().dataOffset(), heap().bytes(), heap().slots());
-    return Status::ok();
+    return Status::success();
   }
   Status doPost(const PutRequest &request) override {
     uint64_t number = posted.load(std::memory_order_relaxed) + 1;
@@ -63,7 +63,7 @@ protected:
     if (number == last)
       ended_ = Clock::now();
     posted.store(number, std::memory_order_release);
-    return Status::ok();
+    return Status::success();
   }
   void doPoll(Completions &completions) override {
     completions.local.insert(completions.local.end(), done_.begin(), done_.end());

@@ -64,7 +64,7 @@ double bareRing(Rank &rank, std::vector<PutRequest> &requests, bool inGroups) {
 double proxyRing(Rank &rank, Proxy &proxy) {
   NullTransport &transport = *rank.transport;
   for (uint64_t i = 0; i < kCommands; ++i)
-    check(proxy.submit(rank.command(i), [] { return Status::ok(); }));
+    check(proxy.submit(rank.command(i), [] { return Status::success(); }));
   transport.first = transport.posted + 1 + kWarm;
   transport.last = transport.posted + kCommands;
   proxy.pause(false);

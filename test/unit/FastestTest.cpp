@@ -48,7 +48,7 @@ struct Measured {
     options.cache = std::move(cache);
     options.prepare = [this](BoundKernel &bound) {
       prepared.push_back(bound.version());
-      return Status::ok();
+      return Status::success();
     };
   }
   size_t find(int64_t m = 8) {
@@ -170,7 +170,7 @@ TEST(Fastest, RanksAgree) {
       options.cache = r ? DiskCache("") : cache;
       options.prepare = [&](BoundKernel &) {
         ++prepared;
-        return Status::ok();
+        return Status::success();
       };
       std::vector<DimValue> dims = {{"M", {13}}, {"N", {5}}};
       auto bound = (*kernel)->bindFastest(dims, options, &times[r]);
@@ -241,7 +241,8 @@ TEST(Fastest, WhatFailsOnOneRankFailsOnAll) {
   Package package = candidates();
   onTwoRanks(package, [&](uint32_t r, Kernel &kernel, MeasureOptions options) {
     options.prepare = [&](BoundKernel &bound) {
-      return r && bound.version() == 2 ? error(StatusCode::NotFound, "no weights") : Status::ok();
+      return r && bound.version() == 2 ? error(StatusCode::NotFound, "no weights")
+                                       : Status::success();
     };
     std::vector<DimValue> dims = {{"M", {8}}, {"N", {4}}};
     auto begin = std::chrono::steady_clock::now();
@@ -259,7 +260,7 @@ TEST(Fastest, WhatPrepareSaysComesBack) {
   Package package = candidates();
   Measured one(package, DiskCache(""));
   one.options.prepare = [](BoundKernel &bound) {
-    return bound.version() == 1 ? error(StatusCode::NotFound, "no weights") : Status::ok();
+    return bound.version() == 1 ? error(StatusCode::NotFound, "no weights") : Status::success();
   };
   auto found = one.kernel->findFastest(std::vector<DimValue>{{"M", {8}}, {"N", {4}}}, one.options);
   EXPECT_ERROR(found.status(), NotFound, "measuring candidate 2 of 3");

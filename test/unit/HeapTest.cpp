@@ -47,7 +47,7 @@ TEST(Heap, TransportsLearnOfItsMemory) {
   EXPECT_OK(heap->onSegment([&](uint64_t offset, uint64_t bytes) {
     EXPECT_EQ(offset, seen);
     seen += bytes;
-    return Status::ok();
+    return Status::success();
   }));
   EXPECT_EQ(seen, heap->bytes());
   EXPECT_OK(heap->onSegment({}));

@@ -231,7 +231,7 @@ TEST(Job, MeetsShareAndCollect) {
         [&](uint32_t rank, std::string text) {
           EXPECT_EQ(text, str("of ", rank));
           collected.insert(rank);
-          return Status::ok();
+          return Status::success();
         },
         soon());
   });

@@ -119,6 +119,30 @@ TEST(Kernel, ArgumentsAreChecked) {
                ResourceExhausted, "argument 'a'");
   EXPECT_ERROR((*kernel)->bind({{"M", {8}}}).status(), InvalidArgument,
                "dimension 'N' has no value");
+  EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}, {"Q", {1}}}).status(), InvalidArgument,
+               "has no dimension 'Q'; it has M, N");
+  // An argument that is not there, by name or by number.
+  EXPECT_EQ((*bound)->index("z"), BoundKernel::kNoArgument);
+  EXPECT_ERROR((*bound)->attach("z", value), InvalidArgument, "has no argument 'z'; it has a, ");
+  EXPECT_ERROR((*bound)->upload("z", value), InvalidArgument, "has no argument 'z'");
+  EXPECT_ERROR((*bound)->download("z", value), InvalidArgument, "has no argument 'z'");
+  EXPECT_ERROR((*bound)->upload(size_t(17), value), InvalidArgument, "none is number 17");
+  EXPECT_ERROR((*bound)->download(size_t(17), value), InvalidArgument, "none is number 17");
+  EXPECT_ERROR((*bound)->fill(17, std::byte(0)), InvalidArgument, "none is number 17");
+}
+
+TEST(Kernel, NothingIsLaunchedOnceTheContextIsClosed) {
+  Ranks ranks(1, 1);
+  auto kernel = Kernel::load(*ranks.contexts[0], package("allgather"));
+  ASSERT_OK(kernel);
+  auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
+  ASSERT_OK(bound);
+  ASSERT_OK((*bound)->launch({}));
+  ASSERT_OK(ranks.contexts[0]->close());
+  EXPECT_ERROR((*bound)->launch({}), FailedPrecondition, "the context is closed");
+  EXPECT_ERROR((*bound)->capture({}).status(), FailedPrecondition, "the context is closed");
+  EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), FailedPrecondition,
+               "the context is closed");
 }
 
 TEST(Kernel, MeshMustFit) {

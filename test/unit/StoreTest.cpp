@@ -253,7 +253,7 @@ TEST(Store, LocalListenerThatIsFull) {
   ASSERT_EQ(::listen(listener->get(), 0), 0);
   // Nobody accepts them.
   std::vector<Fd> waiting;
-  Status last = Status::ok();
+  Status last = Status::success();
   for (int i = 0; i < 8 && last.isOk(); ++i) {
     auto socket = connectLocal(name, Deadline::after(50ms));
     last = socket.status();

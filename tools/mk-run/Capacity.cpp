@@ -147,5 +147,5 @@ Status mk::run::checkCapacity(const Capacity &c, const RankNeeds &needs, uint64_
                   double(c.memory) / (1 << 30));
     return tooMany(uint64_t(double(c.memory) / each), text + c.memoryBy);
   }
-  return Status::ok();
+  return Status::success();
 }

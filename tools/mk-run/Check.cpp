@@ -434,7 +434,7 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
 Status mk::run::corruptOutput(const Options &options, const Metadata &metadata,
                               const JobPlan &plan, const JobMemory &job) {
   if (options.corrupt.empty())
-    return Status::ok();
+    return Status::success();
   int arg = metadata.argIndex(options.corrupt);
   if (arg < 0 || !job.output(arg, 0))
     return error(StatusCode::InvalidArgument, "--corrupt ", options.corrupt,
@@ -454,5 +454,5 @@ Status mk::run::corruptOutput(const Options &options, const Metadata &metadata,
                type == ElementType::i1 ? !old
                : old > 0               ? old - largest - 1
                                        : old + largest + 1);
-  return Status::ok();
+  return Status::success();
 }

@@ -17,7 +17,7 @@ void CommandLine::add(std::string name, Kind kind, const char *value, const char
 void CommandLine::flag(std::string name, bool &out, const char *meaning, bool to) {
   add(std::move(name), Flag, "", meaning, [&out, to](const std::string &) {
     out = to;
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -25,7 +25,7 @@ void CommandLine::text(std::string name, std::string &out, const char *value,
                        const char *meaning) {
   add(std::move(name), Value, value, meaning, [&out](const std::string &v) {
     out = v;
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -36,7 +36,7 @@ void CommandLine::once(std::string name, std::string &out, const char *value,
       return error(StatusCode::InvalidArgument, name, " ", v, ": ", name, " ", out,
                    " is given as well: give one of them, with all its options behind commas");
     out = v;
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -48,7 +48,7 @@ void CommandLine::duration(std::string name, std::chrono::nanoseconds &out, cons
       return error(StatusCode::InvalidArgument, name, " ", v,
                    ": seconds are needed, or a number with ms, s or m");
     out = *d;
-    return Status::ok();
+    return Status::success();
   });
 }
 
@@ -128,5 +128,5 @@ Status CommandLine::read(int argc, char **argv, const Handler &file,
     MK_TRY(entry->handle(value));
     given.push_back(arg);
   }
-  return Status::ok();
+  return Status::success();
 }

@@ -43,7 +43,7 @@ public:
         return rt::error(rt::StatusCode::InvalidArgument, name, " ", v, ": an integer from ", low,
                          " to ", high, " is needed");
       out = static_cast<T>(*n);
-      return rt::Status::ok();
+      return rt::Status::success();
     });
   }
   /// A line of the help text about a value of the option before.

@@ -83,7 +83,7 @@ Status JobMemory::mapFile() {
                       str("mapping the job's memory of ", bytes_, " bytes"),
                       errno);
   base_ = static_cast<std::byte *>(memory);
-  return Status::ok();
+  return Status::success();
 }
 
 Result<JobMemory> JobMemory::create(const Options &options, const Metadata &metadata,
@@ -141,7 +141,7 @@ Status JobMemory::writeLog(uint32_t rank, const std::string &bytes, Log log) con
                         str("writing the ", nameOf(log)), errno);
     done += n > 0 ? n : 0;
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Result<std::string> JobMemory::readLog(uint32_t rank, Log log) const {

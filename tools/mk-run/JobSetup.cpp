@@ -39,7 +39,7 @@ static Status checkRange(const Options &options, const Metadata &metadata,
     if (file.name == range.name)
       return error(StatusCode::InvalidArgument, "--random ", range.name,
                    ": --in gives its values already");
-  return Status::ok();
+  return Status::success();
 }
 
 /// Names of files must fit before anything is started.
@@ -48,7 +48,7 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                    bool (*wanted)(const Metadata::Arg &)) {
     int arg = metadata.argIndex(file.name);
     if (arg >= 0 && wanted(metadata.args[arg]))
-      return Status::ok();
+      return Status::success();
     std::string names;
     for (const Metadata::Arg &a : metadata.args)
       if (wanted(a))
@@ -92,7 +92,7 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
     return error(StatusCode::InvalidArgument, "--kernel ", options.compile.kernel,
                  ": the package holds kernel '", metadata.kernel,
                  "'; compile it again for another one");
-  return Status::ok();
+  return Status::success();
 }
 
 /// What only some meshes and targets can do.
@@ -129,7 +129,7 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
   if (metadata.gpu && options.launch.seed)
     log::info("--seed changes the data only: a GPU has an order of its own");
   // A missing driver or GPU is said here, once, and not by every rank.
-  return metadata.gpu ? queryGpus().status() : Status::ok();
+  return metadata.gpu ? queryGpus().status() : Status::success();
 }
 
 Status mk::run::readInputs(const Options &options, const Metadata &metadata,
@@ -146,7 +146,7 @@ Status mk::run::readInputs(const Options &options, const Metadata &metadata,
     if (!status.isOk())
       return status.withContext("--in " + file.name);
   }
-  return Status::ok();
+  return Status::success();
 }
 
 static Status writeOutputs(const Options &options, const Metadata &metadata,
@@ -156,7 +156,7 @@ static Status writeOutputs(const Options &options, const Metadata &metadata,
     MK_TRY(writeNpy(file.path, metadata.args[arg].type,
                     plan.shard(arg, 0).global, job.output(arg, 0)));
   }
-  return Status::ok();
+  return Status::success();
 }
 
 double mk::run::argumentBytes(const Metadata &metadata, const JobPlan &plan,
@@ -187,7 +187,7 @@ Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
   double bytes = argumentBytes(metadata, plan, ranks);
   double available = double(Capacity::ofThisMachine().memory);
   if (available == 0 || bytes <= available)
-    return Status::ok();
+    return Status::success();
   char text[160];
   std::snprintf(text, sizeof(text),
                 "the arguments of %zu ranks, with signals, counters and queues, take %.1f GiB, and this machine has "
@@ -241,5 +241,5 @@ Status mk::run::finishJob(Report &report, const Payload &payload,
   if (json)
     printJson(stdout, report);
   passed = report.passed();
-  return Status::ok();
+  return Status::success();
 }

@@ -44,7 +44,7 @@ public:
                           "writing the package to memory", errno);
       done += n > 0 ? n : 0;
     }
-    return Status::ok();
+    return Status::success();
   }
   int fd = -1;
 };
@@ -77,7 +77,7 @@ private:
 Status checkRanks(const Options &options) {
   uint64_t ranks = std::max<uint64_t>(options.compile.nodes, 1) * std::max<uint64_t>(options.compile.gpus, 1);
   if (ranks < 2)
-    return Status::ok();
+    return Status::success();
   return checkCapacity(Capacity::ofThisMachine(),
                        RankNeeds::of(std::max<uint64_t>(options.compile.grid, 1)), ranks,
                        /*bytes=*/0);
@@ -118,7 +118,7 @@ Status findCause(const Status &lost, const StoreServer &store,
     return error(StatusCode::Unavailable, said, processes.stuck());
   if (record)
     return error(StatusCode::Aborted, record->toString(), processes.stuck());
-  return Status::ok();
+  return Status::success();
 }
 
 Status launchJob(const Options &options, char **argv, bool &passed) {
@@ -221,7 +221,7 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
     MK_ASSIGN(bool clean, checkRaces(racesTo, report, plan, /*ended=*/true));
     passed &= clean;
   }
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace

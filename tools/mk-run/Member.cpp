@@ -82,7 +82,7 @@ struct Results {
                    reinterpret_cast<const std::byte *>(from), global);
       from += bytesOf(i, rank);
     });
-    return Status::ok();
+    return Status::success();
   }
 
   /// Calls fn(argument, global value) for what a rank leaves in each run.
@@ -178,7 +178,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
                 },
                 patience()));
   passed = verdict == "passed";
-  return Status::ok();
+  return Status::success();
 }
 
 int exitStatus(const Status &status, uint32_t rank, bool passed) {

@@ -191,14 +191,14 @@ Status mk::run::writeNpy(const std::string &path, ElementType type,
   if (std::fclose(file.release()) != 0 || !ok)
     return errnoError(StatusCode::Unavailable, "writing '" + path + "'",
                       errno);
-  return Status::ok();
+  return Status::success();
 }
 
 Status mk::run::convertNpy(const NpyArray &array, ElementType type, void *out) {
   int64_t elements = array.elements();
   if (array.rawBits ? type == ElementType::bf16 : type == array.type) {
     std::memcpy(out, array.data.data(), elements * byteSize(type));
-    return Status::ok();
+    return Status::success();
   }
   if (array.rawBits)
     return error(StatusCode::InvalidArgument,
@@ -207,5 +207,5 @@ Status mk::run::convertNpy(const NpyArray &array, ElementType type, void *out) {
                  name(type));
   for (int64_t i = 0; i < elements; ++i)
     storeElement(type, out, i, loadElement(array.type, array.data.data(), i));
-  return Status::ok();
+  return Status::success();
 }

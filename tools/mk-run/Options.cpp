@@ -83,7 +83,7 @@ struct Parser : CommandLine {
         if (other.name == v.substr(0, at))
           return error(StatusCode::InvalidArgument, name, " gives '", other.name, "' twice");
       out.push_back({v.substr(0, at), v.substr(at + 1)});
-      return Status::ok();
+      return Status::success();
     });
   }
 
@@ -94,7 +94,7 @@ struct Parser : CommandLine {
       CommandLine::add(nameOf(option), Value, option.value, option.meaning,
                        [&out](const std::string &v) {
                          out += (out.empty() ? "" : ",") + v;
-                         return Status::ok();
+                         return Status::success();
                        });
     else if (option.flag == std::string_view("transport"))
       once(nameOf(option), transport, option.value, option.meaning);
@@ -239,7 +239,7 @@ struct Parser : CommandLine {
                        value.name, "' twice");
       o.compile.bind.push_back(std::move(value));
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Status random(const std::string &v) {
@@ -254,7 +254,7 @@ struct Parser : CommandLine {
           return error(StatusCode::InvalidArgument, "--random gives '",
                        v.substr(0, equals), "' twice");
         o.random.push_back({v.substr(0, equals), *low, *high});
-        return Status::ok();
+        return Status::success();
       }
     }
     return error(StatusCode::InvalidArgument, "--random ", v,
@@ -280,7 +280,7 @@ struct Parser : CommandLine {
                        other.first, "' twice");
       o.compile.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Status check(const std::string &v) {
@@ -291,11 +291,11 @@ struct Parser : CommandLine {
     if (v == "races" || v == "accesses") {
       o.races = true;
       o.accesses |= v == "accesses";
-      return Status::ok();
+      return Status::success();
     }
     o.check = true;
     o.checkEach = v == "each";
-    return Status::ok();
+    return Status::success();
   }
 
   Status stats(const std::string &v) {
@@ -303,20 +303,20 @@ struct Parser : CommandLine {
       return error(StatusCode::InvalidArgument, "--stats=", v,
                    ": json or text is possible");
     o.stats = v == "json" ? Options::Stats::Json : Options::Stats::Text;
-    return Status::ok();
+    return Status::success();
   }
 
   Status corrupt(const std::string &v) {
     size_t colon = v.find(':');
     o.corrupt = v.substr(0, colon);
     if (colon == std::string::npos)
-      return Status::ok();
+      return Status::success();
     auto n = env::parseInt(v.substr(colon + 1));
     if (!n || *n < 0)
       return error(StatusCode::InvalidArgument, "--corrupt ", v,
                    ": NAME or NAME:ELEMENT is needed");
     o.corruptIndex = *n;
-    return Status::ok();
+    return Status::success();
   }
 
   Status tolerance(const std::string &v) {
@@ -346,7 +346,7 @@ struct Parser : CommandLine {
       else
         o.tolerances.emplace_back(output, factor);
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Status rank(const std::string &v) {
@@ -355,7 +355,7 @@ struct Parser : CommandLine {
         3)
       return error(StatusCode::InvalidArgument,
                    "--internal-rank is for mk-run's own processes");
-    return Status::ok();
+    return Status::success();
   }
 
   Status chooseTransport() {
@@ -388,7 +388,7 @@ struct Parser : CommandLine {
         return error(StatusCode::InvalidArgument, "two files given: '", o.file, "' and '", name,
                      "'");
       o.file = name;
-      return Status::ok();
+      return Status::success();
     };
     MK_TRY(read(argc, argv, file, o.given));
     if (o.selfTest) {
@@ -427,7 +427,7 @@ struct Parser : CommandLine {
     if (!o.corrupt.empty() && !o.check)
       return error(StatusCode::InvalidArgument,
                    "--corrupt is a self-test of --check and needs it");
-    return Status::ok();
+    return Status::success();
   }
 };
 

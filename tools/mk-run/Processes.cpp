@@ -42,7 +42,7 @@ Status Processes::start(uint32_t world, char **argv, int packageFd, int jobFd) {
     }
     children_.push_back({pid, true, 0});
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace,

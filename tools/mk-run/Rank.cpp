@@ -36,8 +36,7 @@ public:
   }
   /// What begin() gave holds new values.
   Status write(size_t arg) {
-    return kernel_.hostData(arg) ? Status::ok()
-                                 : kernel_.upload(arg, copy_.data());
+    return kernel_.hostData(arg) ? Status::success() : kernel_.upload(arg, copy_.data());
   }
   /// The values of an argument.
   Result<const std::byte *> read(size_t arg) {
@@ -71,7 +70,7 @@ Status fillArguments(const Options &options, const JobMemory &job,
                                                findRange(options, arg.name))));
     }
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank,
@@ -83,7 +82,7 @@ Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank,
       copyToGlobal(kernel.shard(i), byteSize(kernel.metadata().args[i].type),
                    local, global);
     }
-  return Status::ok();
+  return Status::success();
 }
 
 void publishTimes(const JobMemory &job, const BoundKernel &kernel, uint32_t rank,
@@ -123,8 +122,7 @@ Status checkNow(const Options &options, const JobMemory &job, Context &context,
   MK_ASSIGN(std::vector<std::string> all, context.allGather("verdict", said));
   if (!wrong)
     return wrong.status();
-  return all[0].empty() ? Status::ok()
-                        : error(StatusCode::FailedPrecondition, all[0]);
+  return all[0].empty() ? Status::success() : error(StatusCode::FailedPrecondition, all[0]);
 }
 
 /// --delay: how long this rank lets the others wait before a launch. One rank is late,
@@ -157,7 +155,12 @@ Result<std::unique_ptr<BoundKernel>> bindCandidate(const Options &options, const
                                                    const Mesh &mesh, Kernel &kernel,
                                                    const JobMemory &job,
                                                    std::vector<CandidateTime> &times) {
-  const std::vector<DimValue> &dims = options.compile.bind;
+  // --bind gives sizes of axes, too.
+  std::vector<DimValue> dims = options.compile.bind;
+  std::erase_if(dims, [&](const DimValue &dim) {
+    return std::ranges::none_of(package.metadata().dims,
+                                [&](const Metadata::Dim &d) { return d.name == dim.name; });
+  });
   if (options.candidate) {
     MK_ASSIGN(size_t chosen, chooseVersion(package, mesh, dims));
     VersionPlace place = placeOf(package.metadata(), chosen);
@@ -297,7 +300,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
       if (options.checkEach)
         MK_TRY(checkNow(options, job, *ctx, *bound, payload, i));
     }
-    return Status::ok();
+    return Status::success();
   };
   Status status = runLaunches();
   publishNetwork(job.rank(rank), *ctx);

@@ -94,7 +94,7 @@ private:
     // Whoever sends has measured.
     result.forthGBs = first ? forth : 0;
     result.backGBs = first ? 0 : back;
-    return Status::ok();
+    return Status::success();
   }
 
   /// Sizes and bytes of a put, which both ends draw alike.
@@ -256,7 +256,7 @@ private:
       if (news.empty())
         wire_->wait();
     }
-    return Status::ok();
+    return Status::success();
   }
 
   Status copyIn(uint64_t offset, uint64_t bytes) {
@@ -275,7 +275,7 @@ private:
     while (true) {
       MK_ASSIGN(uint64_t reached, copies_->reached());
       if (reached >= mark)
-        return Status::ok();
+        return Status::success();
       if (Clock::now() > end)
         return error(StatusCode::DeadlineExceeded, "the copies of rank ", context_.rank(),
                      "'s device do not end");
@@ -333,7 +333,7 @@ Status testRound(Context &context, Links &links, uint32_t round, std::vector<Pai
     if (uint32_t b = opponent(a, round, world); a < b)
       pairs.push_back(Pair::of(a, b, context.mesh().reachable(a, b), Measured::decode((*all)[a]),
                                Measured::decode((*all)[b])));
-  return Status::ok();
+  return Status::success();
 }
 
 /// `failed`: the round in which a pair failed, from 1; 0: none.
@@ -374,7 +374,7 @@ Status mk::run::testLinks(Context &context, std::chrono::nanoseconds deadline) {
   uint32_t rank = context.rank(), world = context.world();
   if (world == 1) {
     std::printf("network: none: this job has one rank; only a kernel is tried\n");
-    return Status::ok();
+    return Status::success();
   }
   // All have a network, or none.
   Transport *transport = context.transport();
@@ -408,5 +408,5 @@ Status mk::run::testLinks(Context &context, std::chrono::nanoseconds deadline) {
   MK_TRY(links.close());
   if (transport)
     context.proxy()->pause(false);
-  return fault.empty() ? Status::ok() : error(StatusCode::Internal, fault);
+  return fault.empty() ? Status::success() : error(StatusCode::Internal, fault);
 }

@@ -51,7 +51,7 @@ Status LinkWire::raise(uint32_t slot) {
     return writer_->toPeer(peer_, at, offset_ + (kSlots + count) * 8, 8);
   auto *word = reinterpret_cast<uint64_t *>(heap_.peerPointer(peer_, at));
   std::atomic_ref(*word).store(stamp_ | count, std::memory_order_release);
-  return Status::ok();
+  return Status::success();
 }
 
 void LinkWire::add(uint32_t slot, uint64_t word, Completions &news) {
@@ -69,19 +69,19 @@ Status LinkWire::readSignals(Completions &news) {
     auto *words = reinterpret_cast<uint64_t *>(heap_.base() + offset_);
     for (uint32_t slot = 0; slot < kSlots; ++slot)
       add(slot, std::atomic_ref(words[slot]).load(std::memory_order_acquire), news);
-    return Status::ok();
+    return Status::success();
   }
   if (reading_) {
     MK_ASSIGN(uint64_t reached, reader_->reached());
     if (reached < reading_)
-      return Status::ok();
+      return Status::success();
     for (uint32_t slot = 0; slot < kSlots; ++slot)
       add(slot, host_.signals[slot], news);
   }
   MK_TRY(reader_->toHost(reinterpret_cast<std::byte *>(host_.signals.data()), offset_,
                          sizeof(host_.signals)));
   MK_ASSIGN(reading_, reader_->mark());
-  return Status::ok();
+  return Status::success();
 }
 
 Status LinkWire::poll(Completions &news) {

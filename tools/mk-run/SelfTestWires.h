@@ -34,7 +34,7 @@ public:
 class NetWire final : public Wire {
 public:
   explicit NetWire(rt::Transport &transport) : transport_(transport) {}
-  rt::Status begin(uint32_t, uint32_t) override { return rt::Status::ok(); }
+  rt::Status begin(uint32_t, uint32_t) override { return rt::Status::success(); }
   rt::Status post(const rt::PutRequest &request) override { return transport_.post(request); }
   rt::Status poll(rt::Completions &news) override { return transport_.poll(news); }
   void wait() override { transport_.wait(std::chrono::microseconds(50)); }

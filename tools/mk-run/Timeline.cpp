@@ -280,7 +280,7 @@ Status mk::run::writeTrace(const JobTimeline &timeline, const std::string &path)
   if (std::fclose(file) != 0 || bad)
     return errnoError(StatusCode::ResourceExhausted,
                       str("--timeline: writing '", path, "'"), errno);
-  return Status::ok();
+  return Status::success();
 }
 
 Status mk::run::writeTimeline(FILE *out, const Report &report, const JobPlan &plan) {
@@ -296,5 +296,5 @@ Status mk::run::writeTimeline(FILE *out, const Report &report, const JobPlan &pl
   }
   MK_TRY(writeTrace(timeline, report.options.timeline));
   printSummary(out, timeline);
-  return Status::ok();
+  return Status::success();
 }

@@ -38,7 +38,7 @@ Status mk::run::tryLoading(const std::string &file, const std::function<void()> 
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return Status::ok();
+    return Status::success();
   std::string how = "the dynamic linker ends the process";
   if (WIFSIGNALED(status))
     how = WTERMSIG(status) == SIGALRM

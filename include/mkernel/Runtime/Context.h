@@ -87,6 +87,8 @@ public:
   /// abort: waits for the own kernels to end, which they do, leaves and returns Aborted with
   /// the first cause. A new context may be made then.
   Status close();
+  /// FailedPrecondition once it is closed: nothing can be bound or launched any more.
+  Status checkOpen() const;
 
   uint32_t rank() const { return options_.rank; }
   uint32_t world() const { return options_.mesh.size(); }

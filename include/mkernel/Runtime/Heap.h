@@ -105,7 +105,7 @@ public:
   /// Copies for a transport. FailedPrecondition says why there are none.
   virtual Result<std::unique_ptr<HeapCopies>> openCopies() = 0;
   /// Makes what NICs wrote here before visible to the device's kernels.
-  virtual Status flushRemoteWrites() { return Status::ok(); }
+  virtual Status flushRemoteWrites() { return Status::success(); }
 
   /// Fills bytes of this rank's heap with zeroes; done when it returns.
   virtual Status clear(std::byte *begin, uint64_t bytes) = 0;

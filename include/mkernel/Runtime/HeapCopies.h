@@ -35,7 +35,7 @@ public:
   /// Says which it is, in at most 120 bytes.
   virtual std::string device() const = 0;
   /// Refuses a peer that uses the same device, where each rank needs its own.
-  virtual Status checkPeer(uint32_t, std::string_view) const { return Status::ok(); }
+  virtual Status checkPeer(uint32_t, std::string_view) const { return Status::success(); }
 
   /// Prepares memory of the host for toHost and fromHost; until this dies.
   virtual Status pin(std::byte *memory, uint64_t bytes) = 0;

@@ -114,9 +114,11 @@ public:
 
   static constexpr uint64_t kSharedAlignment = 16; // bytes, see attach()
 
-  /// Argument by index (JobPlan and Metadata use the same) or by name; the
-  /// name must exist.
+  /// Argument by index (JobPlan and Metadata use the same) or by name; kNoArgument if there is none
+  /// of this name. What returns a Status is InvalidArgument for an argument that is not there, the
+  /// rest must not be asked for one.
   size_t index(std::string_view name) const;
+  static constexpr size_t kNoArgument = SIZE_MAX;
   /// This rank's part, row-major, strides tight unless attached with others:
   /// its address on the device. On a GPU that is device memory.
   std::byte *data(size_t arg) const;
@@ -145,7 +147,8 @@ public:
   Status attach(size_t arg, void *data, std::span<const int64_t> strides = {});
   Status attach(std::string_view name, void *data,
                 std::span<const int64_t> strides = {}) {
-    return attach(index(name), data, strides);
+    MK_ASSIGN(size_t arg, find(name));
+    return attach(arg, data, strides);
   }
 
   /// Copies bytes(arg) bytes, row-major and tight, to or from the argument.
@@ -154,11 +157,13 @@ public:
   Status upload(size_t arg, const void *from, void *stream = nullptr);
   Status upload(std::string_view name, const void *from,
                 void *stream = nullptr) {
-    return upload(index(name), from, stream);
+    MK_ASSIGN(size_t arg, find(name));
+    return upload(arg, from, stream);
   }
   Status download(size_t arg, void *to, void *stream = nullptr);
   Status download(std::string_view name, void *to, void *stream = nullptr) {
-    return download(index(name), to, stream);
+    MK_ASSIGN(size_t arg, find(name));
+    return download(arg, to, stream);
   }
 
   /// Every byte of the argument, which is tight, becomes `value`; or each element what
@@ -190,6 +195,9 @@ public:
 
 private:
   friend class Kernel;
+  /// InvalidArgument names those that there are.
+  Result<size_t> find(std::string_view name) const;
+  Status checkArg(size_t arg) const;
   BoundKernel(Context &context, std::shared_ptr<const Payload> payload,
               std::shared_ptr<DeviceCode> code, Metadata metadata, size_t version);
   /// `whole`: of the package, with its digest.

@@ -64,7 +64,7 @@ public:
     rep_ = std::make_shared<const Rep>(Rep{code, std::move(message)});
   }
 
-  static Status ok() { return {}; }
+  static Status success() { return {}; }
   bool isOk() const { return !rep_; }
   explicit operator bool() const { return isOk(); }
 

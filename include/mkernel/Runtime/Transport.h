@@ -105,7 +105,7 @@ public:
   virtual bool registersMemory() const { return false; }
   /// Whether that is possible for the heap, of which some memory has to be there; or why not.
   /// On all ranks, before connect().
-  virtual Status reaches(StoreClient &, Deadline) { return Status::ok(); }
+  virtual Status reaches(StoreClient &, Deadline) { return Status::success(); }
 
   /// Exchanges endpoints through the store; each of `peers` must name this
   /// rank. Once, before anything else.

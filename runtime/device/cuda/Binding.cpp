@@ -158,7 +158,7 @@ Status Binding::attach(size_t arg, std::byte *data,
 
 Status Binding::settle(size_t arg) {
   if (!shared_[arg])
-    return Status::ok();
+    return Status::success();
   Current current(*device_);
   return check(device_->driver().ctxSynchronize(),
                str("waiting for kernel '", metadata_.kernel, "'"));
@@ -173,13 +173,13 @@ Status Binding::checkTight(size_t arg, std::string_view what) const {
                    metadata_.args[arg].name,
                    "' was attached with strides: ", what,
                    " tight memory only: copy it yourself");
-  return Status::ok();
+  return Status::success();
 }
 
 Status Binding::upload(size_t arg, const void *from, void *stream) {
   MK_TRY(context_.abort().check());
   if (bytes(arg) == 0)
-    return Status::ok();
+    return Status::success();
   MK_TRY(checkTight(arg, "upload() writes"));
   Current current(*device_);
   const Driver &driver = device_->driver();
@@ -208,7 +208,7 @@ Status Binding::download(size_t arg, void *to, void *stream) {
 Status Binding::fill(size_t arg, std::byte value, void *stream) {
   MK_TRY(context_.abort().status());
   if (bytes(arg) == 0)
-    return Status::ok();
+    return Status::success();
   MK_TRY(checkTight(arg, "fill() writes"));
   Current current(*device_);
   return check(device_->driver().memsetD8Async(
@@ -220,7 +220,7 @@ Status Binding::fill(size_t arg, std::byte value, void *stream) {
 Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream) {
   MK_TRY(context_.abort().status());
   if (bytes(arg) == 0)
-    return Status::ok();
+    return Status::success();
   MK_TRY(checkTight(arg, "fillRandom() writes"));
   ShardLayout layout = ShardLayout::of(plan_.shard(arg, context_.rank()));
   Current current(*device_);
@@ -304,7 +304,7 @@ Status Binding::begin(StreamHandle stream, bool timed,
   if (network)
     MK_TRY(network->launched(stream));
   watching_ = timed;
-  return Status::ok();
+  return Status::success();
 }
 
 // The default stream cannot capture, and must not be asked while others do.
@@ -324,7 +324,7 @@ Status Binding::launch(const LaunchOptions &options) {
   // Into a graph of the program's own.
   if (context_.world() > 1 && isCapturing(handle(options.stream)))
     context_.launches().noteCaptured();
-  return Status::ok();
+  return Status::success();
 }
 
 // Copies take microseconds each to enqueue, a graph of all of them not many more. The first launch
@@ -365,7 +365,7 @@ Status Binding::prepareTiming(const LaunchOptions &options) {
     MK_ASSIGN(sweep_, SweepKernel::load(device_));
     MK_ASSIGN(timing_, Stopwatch::create(device_));
   }
-  return Status::ok();
+  return Status::success();
 }
 
 // What the sweeps take alone is measured in the same way. While one runs the next launch is
@@ -400,7 +400,7 @@ Result<Timeline> Binding::timeline() {
 
 Status Binding::check(int code, std::string_view what) {
   if (code == kSuccess)
-    return Status::ok();
+    return Status::success();
   return isFatal(code) ? fail(code, what)
                        : device_->driver().check(code, what);
 }

@@ -48,7 +48,7 @@ Status checkCapability(const Gpu &device, const Metadata &metadata) {
   const GpuInfo &gpu = device.info();
   const GpuTarget *target = findGpuTarget(metadata.target); // Payload::load has found it
   if (capabilityText(gpu) == target->capability)
-    return Status::ok();
+    return Status::success();
   return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                "' is compiled for ", metadata.target,
                ", compute capability ", target->capability, " (", target->products, "); ",

@@ -106,7 +106,7 @@ Status GpuCopies::pin(std::byte *memory, uint64_t bytes) {
       str("cuMemHostRegister of ", bytes,
           " bytes (is the limit of locked memory, ulimit -l, too low?)")));
   pinned_.push_back(memory);
-  return Status::ok();
+  return Status::success();
 }
 
 Status GpuCopies::toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) {

@@ -33,13 +33,13 @@ Status resolve(GetProcAddress find, const char *name, int version, Fn &out) {
                  " of CUDA ", versionText(version),
                  ": update it to 575 or newer", kInstead);
   out = reinterpret_cast<Fn>(address);
-  return Status::ok();
+  return Status::success();
 }
 
 Status initialise(const Driver &driver) {
   int code = driver.init(0);
   if (code == kSuccess)
-    return Status::ok();
+    return Status::success();
   if (code == kNoDevice)
     return error(StatusCode::Unavailable,
                  "the NVIDIA driver sees no GPU (CUDA_ERROR_NO_DEVICE): check "
@@ -113,7 +113,7 @@ std::string Driver::describe(int code) const {
 
 Status Driver::check(int code, std::string_view what) const {
   if (code == kSuccess)
-    return Status::ok();
+    return Status::success();
   return error(code == kOutOfMemory ? StatusCode::ResourceExhausted
                                     : StatusCode::Unavailable,
                what, ": ", describe(code));

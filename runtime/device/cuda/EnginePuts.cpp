@@ -63,7 +63,7 @@ private:
   mk_cta cta_ = {};
   jmp_buf jump_;
   size_t copies_ = 0; // of all puts, with those that raise signals
-  Status status_ = Status::ok();
+  Status status_ = Status::success();
 };
 
 /// Adds the copies of a simplified region to `dst`: rows where there are several.
@@ -138,7 +138,7 @@ Status numberArrivals(const Metadata &metadata, const Plan &plan, std::vector<En
         ": they write what it has counted up to, so that all its arrivals have to be theirs; use "
         "a signal of their own, or give the role CTAs");
   }
-  return Status::ok();
+  return Status::success();
 }
 
 } // namespace

@@ -86,7 +86,7 @@ Status Engines::prepare(Context &context, const Metadata &metadata, const Plan &
     }
     steps_.push_back(std::move(step));
   }
-  return Status::ok();
+  return Status::success();
 }
 
 int Engines::enqueue(const Step &step, StreamHandle stream) const {

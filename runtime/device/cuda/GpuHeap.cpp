@@ -138,7 +138,7 @@ GpuHeap::~GpuHeap() = default;
 Status GpuHeap::reserve(uint32_t rank) {
   MK_TRY(ranges_.reserve(rank, granularity_));
   setBase(rank, reinterpret_cast<std::byte *>(ranges_.base(rank)));
-  return Status::ok();
+  return Status::success();
 }
 
 uint64_t GpuHeap::segmentBytes(uint64_t missing) const {
@@ -218,7 +218,7 @@ Result<Fd> GpuHeap::dmaBuf(uint64_t offset, uint64_t bytes) {
 
 Status GpuHeap::checkPeer(uint32_t peer, std::string_view device) const {
   if (device != this->device() || options().sharesGpu)
-    return Status::ok();
+    return Status::success();
   return error(StatusCode::InvalidArgument, "ranks ", rank(), " and ", peer,
                " both use ", device,
                ": kernels of ranks wait for one another, so each rank needs a "
@@ -229,7 +229,7 @@ Status GpuHeap::checkPeer(uint32_t peer, std::string_view device) const {
 
 Status GpuHeap::flushRemoteWrites() {
   if (!flushes_)
-    return Status::ok();
+    return Status::success();
   Current current(*gpu_);
   return gpu_->driver().check(
       gpu_->driver().flushRemoteWrites(kFlushCurrentContext, kFlushToOwner),

@@ -197,5 +197,5 @@ Status Module::checkResident(const Metadata &metadata, const Metadata::Variant &
                  device_->info().sms, " SMs with room for ", perSm,
                  perSm == 1 ? " CTA" : " CTAs", " each: compile it with --grid ",
                  fit);
-  return Status::ok();
+  return Status::success();
 }

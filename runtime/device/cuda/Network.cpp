@@ -74,7 +74,7 @@ void GpuNetwork::arrived(uint32_t slot, uint32_t amount) { add(slot, amount); }
 Status GpuNetwork::publish() {
   std::lock_guard lock(mutex_);
   if (changed_.empty())
-    return Status::ok();
+    return Status::success();
   // What a NIC wrote before it said so.
   if (std::ranges::any_of(changed_, [&](uint64_t word) { return word < slots_; }))
     MK_TRY(heap_.flushRemoteWrites());
@@ -88,7 +88,7 @@ Status GpuNetwork::publish() {
                         "telling the GPU what has arrived (cuStreamWriteValue32)"));
   }
   changed_.clear();
-  return Status::ok();
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,7 +122,7 @@ Status GpuNetwork::order(StreamHandle stream) {
   const Driver &driver = gpu_->driver();
   std::lock_guard lock(launchMutex_);
   if (!last_ || stream == lastStream_ || isCapturing(stream))
-    return Status::ok();
+    return Status::success();
   return driver.check(driver.streamWaitEvent(stream, last_, 0), "cuStreamWaitEvent");
 }
 
@@ -132,14 +132,14 @@ Status GpuNetwork::awaitRoom(StreamHandle stream, const AbortWord &abort) {
   Current current(*gpu_);
   // What is captured takes no room, and asking for an event ends the capture.
   if (isCapturing(stream))
-    return Status::ok();
+    return Status::success();
   Backoff backoff(std::chrono::microseconds(50));
   std::lock_guard lock(launchMutex_);
   while (!pending_.empty()) {
     int code = driver.eventQuery(pending_.front());
     if (code == kNotReady) {
       if (pending_.size() < kPending)
-        return Status::ok();
+        return Status::success();
       MK_TRY(abort.status());
       backoff.pause();
       continue;
@@ -148,7 +148,7 @@ Status GpuNetwork::awaitRoom(StreamHandle stream, const AbortWord &abort) {
     free_.push_back(pending_.front());
     pending_.pop_front();
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Status GpuNetwork::launched(StreamHandle stream) {
@@ -156,13 +156,13 @@ Status GpuNetwork::launched(StreamHandle stream) {
   std::lock_guard lock(launchMutex_);
   ++since_;
   if (isCapturing(stream))
-    return Status::ok();
+    return Status::success();
   if (!last_)
     MK_TRY(driver.check(driver.eventCreate(&last_, kEventDisableTiming), "cuEventCreate"));
   MK_TRY(driver.check(driver.eventRecord(last_, stream), "cuEventRecord"));
   lastStream_ = stream;
   if (since_ < kLaunches)
-    return Status::ok();
+    return Status::success();
   if (free_.empty()) {
     EventHandle fresh = nullptr;
     MK_TRY(driver.check(driver.eventCreate(&fresh, kEventDisableTiming), "cuEventCreate"));
@@ -172,5 +172,5 @@ Status GpuNetwork::launched(StreamHandle stream) {
   pending_.push_back(free_.back());
   free_.pop_back();
   since_ = 0;
-  return Status::ok();
+  return Status::success();
 }

@@ -28,7 +28,7 @@ Status checkCount(const Metadata &metadata, std::string_view what,
                   const std::string &name, int64_t elements, uint64_t width) {
   if (uint64_t(elements) < kMaxElements &&
       uint64_t(elements) * width < kMaxElements)
-    return Status::ok();
+    return Status::success();
   return error(StatusCode::ResourceExhausted, "kernel '", metadata.kernel,
                "': ", what, " '", name, "' would have ", elements,
                " elements; on a GPU fewer than 2^32 are possible");

@@ -63,7 +63,7 @@ Status Peers::describe(Context &context, const Metadata &metadata,
     places.push_back(args[map.arg].address);
   if (auto it = memory_.find(places); it != memory_.end()) {
     current_ = it->second.address();
-    return Status::ok();
+    return Status::success();
   }
   Tables &t = tables_;
   t.heaps = maps.size() * world * MK_GPU_TENSOR_MAP_BYTES;
@@ -112,7 +112,7 @@ Status Peers::describe(Context &context, const Metadata &metadata,
                       "cuStreamSynchronize"));
   current_ = memory.address();
   memory_.emplace(std::move(places), std::move(memory));
-  return Status::ok();
+  return Status::success();
 }
 
 void Peers::fill(mk_gpu_launch &launch) const {

@@ -97,7 +97,7 @@ Status mk::rt::cuda::checkExtents(const Tensor &tensor,
                    tensor.sizes[d], " elements; on a GPU a kernel fetches and "
                    "stores tiles of arguments of at most 2^31 along each: "
                    "launch it on parts");
-  return Status::ok();
+  return Status::success();
 }
 
 bool mk::rt::cuda::encodeTensorMap(const Driver &driver,

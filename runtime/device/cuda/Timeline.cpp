@@ -110,7 +110,7 @@ Status TimelineTracks::allocate(std::shared_ptr<Gpu> device, const Metadata &met
   MK_ASSIGN(memory_,
             DeviceMemory::allocate(device_, bytes(metadata),
                                    str("the timeline of kernel '", metadata.kernel, "'")));
-  return Status::ok();
+  return Status::success();
 }
 
 std::vector<Timeline::Track> cuda::readTracks(const Metadata &metadata,

@@ -19,7 +19,7 @@ bool isEmpty(const Tensor &tensor) {
 
 Status Variant::allocate(Context &context, std::shared_ptr<Gpu> gpu, const JobPlan &plan) {
   gpu_ = std::move(gpu);
-  return context.world() > 1 ? peers_.allocate(context, gpu_, metadata_, plan) : Status::ok();
+  return context.world() > 1 ? peers_.allocate(context, gpu_, metadata_, plan) : Status::success();
 }
 
 // The driver may refuse a map for a reason of its own.
@@ -76,7 +76,7 @@ Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const E
   if (context.world() > 1)
     peers_.fill(l);
   return Engines::areNeeded(metadata_) ? prepareEngines(context, plan.plan(context.rank()), puts)
-                                       : Status::ok();
+                                       : Status::success();
 }
 
 Status Variant::prepareEngines(Context &context, const Plan &own, std::span<const EnginePut> puts) {

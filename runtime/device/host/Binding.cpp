@@ -57,7 +57,7 @@ public:
     }
     MK_TRY(grid_.prepare());
     slotEnd_ = context_.slotsUsed();
-    return Status::ok();
+    return Status::success();
   }
 
   std::byte *data(size_t arg) const override { return data_[arg]; }
@@ -77,27 +77,27 @@ public:
     data_[arg] = data;
     owned_[arg] = {};
     shared_[arg].reset();
-    return Status::ok();
+    return Status::success();
   }
   Status upload(size_t arg, const void *from, void *) override {
     if (bytes(arg))
       std::memcpy(data_[arg], from, bytes(arg));
-    return Status::ok();
+    return Status::success();
   }
   Status download(size_t arg, void *to, void *) override {
     if (bytes(arg))
       std::memcpy(to, data_[arg], bytes(arg));
-    return Status::ok();
+    return Status::success();
   }
 
   Status fill(size_t arg, std::byte value, void *) override {
     if (bytes(arg))
       std::memset(data_[arg], int(value), bytes(arg));
-    return Status::ok();
+    return Status::success();
   }
   Status fillRandom(size_t arg, const RandomValues &values, void *) override {
     values.fill(ShardLayout::of(plan_.shard(arg, context_.rank())), data_[arg]);
-    return Status::ok();
+    return Status::success();
   }
 
   Status launch(const LaunchOptions &options) override {

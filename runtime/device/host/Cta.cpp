@@ -78,7 +78,7 @@ Status Cta::start() {
                           grid_.metadata.grid),
                       err);
   started_ = true;
-  return Status::ok();
+  return Status::success();
 }
 
 void Cta::checkEndless(std::chrono::nanoseconds limit) {

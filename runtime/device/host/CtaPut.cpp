@@ -203,7 +203,7 @@ bool Cta::submit(const Command &command) {
                    Deadline::after(grid_.deadline).duration(),
                    "; its ring is full");
     backoff.pause();
-    return Status::ok();
+    return Status::success();
   });
   return status.isOk() || fail("put", status.message());
 }

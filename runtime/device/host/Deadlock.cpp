@@ -24,9 +24,8 @@ DeadlockMonitor::DeadlockMonitor(Context &context, std::string kernel,
 
 Status DeadlockMonitor::open() {
   // Others count on it; what comes later is dropped where the store is slow.
-  return context_.store() && context_.world() > 1
-             ? publish({}, context_.options().timeout)
-             : Status::ok();
+  return context_.store() && context_.world() > 1 ? publish({}, context_.options().timeout)
+                                                  : Status::success();
 }
 
 void DeadlockMonitor::beginLaunch(uint64_t kernel, uint64_t epoch,

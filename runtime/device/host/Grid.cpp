@@ -136,7 +136,7 @@ Status Grid::launch(const LaunchOptions &options,
 
   monitor.beginLaunch(kernel_, epoch_, number_);
 
-  Status status = payload.prepare ? Status::ok() : tellPeers(readySlot_);
+  Status status = payload.prepare ? Status::success() : tellPeers(readySlot_);
   if (status.isOk())
     status = runCtas();
   if (status.isOk())

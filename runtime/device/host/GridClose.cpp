@@ -26,7 +26,7 @@ Status Grid::tellPeers(uint32_t slotBase) {
       return error(StatusCode::DeadlineExceeded,
                    "the proxy took no command before the deadline");
     backoff.pause();
-    return Status::ok();
+    return Status::success();
   };
   for (uint32_t step = 1; step < world(); ++step) {
     // Staggered, so that not everybody writes to rank 0 first.
@@ -45,13 +45,13 @@ Status Grid::tellPeers(uint32_t slotBase) {
     command.slot = slot;
     MK_TRY(context.proxy()->submit(command, ringWait));
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Status Grid::arrivePrepared() {
   if (preparedCount_.fetch_add(1, std::memory_order_acq_rel) + 1 !=
       metadata.grid)
-    return Status::ok();
+    return Status::success();
   Status status = tellPeers(readySlot_);
   preparedAll_.store(true, std::memory_order_release);
   return status;
@@ -121,7 +121,7 @@ Status Grid::advanceBases() {
                    ": correct its arrivals or declare it dynamic");
     }
   }
-  return Status::ok();
+  return Status::success();
 }
 
 Timeline Grid::timeline() const {

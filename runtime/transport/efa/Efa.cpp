@@ -65,7 +65,7 @@ Status Efa::openQueue(Nic &nic, Queue &queue) {
   attr.qp_state = IBV_QPS_RTS;
   attr.sq_psn = randomKey() & 0xffffff;
   MK_TRY(modify(queue, attr, IBV_QP_SQ_PSN, "making a queue pair send"));
-  return unsolicited ? Status::ok() : postReceives(queue, receives);
+  return unsolicited ? Status::success() : postReceives(queue, receives);
 }
 
 Status Efa::openPath(Path &path) {

@@ -102,7 +102,7 @@ std::optional<Loopback::Flight> Loopback::start(std::vector<Packet> packets) {
         MK_TRY(copies_->toPeer(packet.request->peer, part.dst, part.src, part.bytes));
     }
     MK_ASSIGN(flight.mark, copies_->mark());
-    return Status::ok();
+    return Status::success();
   };
   if (Status begun = begin(); !begun) {
     latch(begun).ignore();

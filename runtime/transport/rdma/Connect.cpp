@@ -105,7 +105,7 @@ Status Rdma::openNics(StoreClient &store, Deadline deadline) {
     if (chosen.size() > 1)
       log::warn(name(), " transport: left out: ", nic.status().message());
   }
-  return nics_.empty() ? first : Status::ok();
+  return nics_.empty() ? first : Status::success();
 }
 
 Status Rdma::meetPeers(StoreClient &store, std::span<const uint32_t> peers,

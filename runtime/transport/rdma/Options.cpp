@@ -118,9 +118,9 @@ Status applyOption(Options &o, std::string_view key, std::string_view value) {
     return parseSize(value, o.stripe);
   if (key == "mtu") {
     MK_TRY(parseRange(value, o.mtu, 256, 4096));
-    return o.mtu & (o.mtu - 1) ? error(StatusCode::InvalidArgument,
-                                       "256, 512, 1024, 2048 or 4096 is needed")
-                               : Status::ok();
+    return o.mtu & (o.mtu - 1)
+               ? error(StatusCode::InvalidArgument, "256, 512, 1024, 2048 or 4096 is needed")
+               : Status::success();
   }
   if (key == "timeout")
     return parseRange(value, o.timeout, 0, 31);

@@ -257,7 +257,7 @@ Status Staged::empty(const Chunk &chunk) {
     at += part.bytes;
     left -= part.bytes;
   }
-  return left ? bad("has bytes that go nowhere") : Status::ok();
+  return left ? bad("has bytes that go nowhere") : Status::success();
 }
 
 Status Staged::landEmptied(bool &any) {

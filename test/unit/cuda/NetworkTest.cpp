@@ -121,8 +121,8 @@ TEST_P(CudaNetwork, PutsArriveBehindTheirPayload) {
     ASSERT_OK(made);
     Context &context = **made;
     EXPECT_FALSE(context.heap().reachable(1 - rank)) << "kernels must not";
-    EXPECT_ERROR(context.proxy()->submit({}, [] { return Status::ok(); }),
-                 FailedPrecondition, "only the GPU writes");
+    EXPECT_ERROR(context.proxy()->submit({}, [] { return Status::success(); }), FailedPrecondition,
+                 "only the GPU writes");
     constexpr uint64_t kBytes = 40000;
     constexpr uint32_t kPuts = 300;
     auto from = context.allocate(kBytes, "from"), to = context.allocate(kBytes, "to");
