@@ -84,6 +84,8 @@ static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
 /// Whether mk-thread-expand-math has code for a function.
 static bool hasInstructions(Operation *op) {
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (isa<arith::RemFOp>(op))
+    return type.isF32() || type.isBF16() || type.isF16();
   if (isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp, math::Log10Op, math::RsqrtOp,
           math::SqrtOp, math::SinOp, math::CosOp, math::ErfOp, math::TanhOp, math::PowFOp>(op))
     return type.isF32() || type.isBF16() || type.isF16();
@@ -106,10 +108,17 @@ bool mk_thread::hasCode(Operation *op) {
       llvm::any_of(op->getResultTypes(), isUnknown))
     return false;
   auto takesFp8 = [](Type type) { return isFp8(getElementTypeOrSelf(type)); };
-  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp>(op) &&
-      llvm::any_of(op->getOperandTypes(), takesFp8))
+  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp, arith::ConstantOp>(
+          op) &&
+      (llvm::any_of(op->getOperandTypes(), takesFp8) ||
+       llvm::any_of(op->getResultTypes(), takesFp8)))
     return false; // no arithmetic on 8-bit floats
-  return !isa<math::MathDialect>(op->getDialect()) || hasInstructions(op);
+  // Instructions round to the nearest, ties to even.
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+    return truncation.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) ==
+           arith::RoundingMode::to_nearest_even;
+  return !(isa<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp>(op)) ||
+         hasInstructions(op);
 }
 
 Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {

@@ -18,6 +18,7 @@ LogicalResult divideItems(mk_sm::ItemsOp items);
 LogicalResult dropIdleRoles(KernelOp kernel);
 void expandFolds(ModuleOp module);
 LogicalResult expandFp8(Operation *op);
+LogicalResult completeFloats(Operation *op);
 LogicalResult expandRanks(KernelOp kernel);
 LogicalResult expandStreamK(KernelOp kernel);
 void guardDivisions(func::FuncOp function);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::mk {
+#define GEN_PASS_DEF_COMPLETEFLOATSPASS
 #define GEN_PASS_DEF_DIVIDEITEMSPASS
 #define GEN_PASS_DEF_DROPIDLEROLESPASS
 #define GEN_PASS_DEF_EXPANDFOLDSPASS
@@ -31,6 +32,7 @@ template struct FunctionPass<impl::DivideItemsPassBase, divideItems>;
 template struct FunctionPass<impl::DropIdleRolesPassBase, dropIdleRoles>;
 template struct FunctionPass<impl::ExpandFoldsPassBase, expandFolds>;
 template struct FunctionPass<impl::ExpandFp8PassBase, expandFp8>;
+template struct FunctionPass<impl::CompleteFloatsPassBase, completeFloats>;
 template struct FunctionPass<impl::ExpandRanksPassBase, expandRanks>;
 template struct FunctionPass<impl::ExpandStreamKPassBase, expandStreamK>;
 template struct FunctionPass<impl::GuardDivisionsPassBase, guardDivisions>;

@@ -274,6 +274,17 @@ def ExpandFp8Pass : Pass<"mk-expand-fp8"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CompleteFloatsPass : Pass<"mk-complete-floats"> {
+  let summary = "Rewrites ops on floats for which upstream's lowerings have no code, or inexact code";
+  let description = [{
+    `arith.truncf` of f64 to 16 bits goes by way of an f32 that is rounded to odd, `math.fma` of 16
+    bits by way of f32, `math.expm1` and `math.log1p` keep small numbers exact to a few units in the
+    last place, `math.isinf` and `math.isnormal` become comparisons. A rounding mode other than to
+    the nearest, ties to even, is an error. Scalars and vectors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def GuardDivisionsPass : Pass<"mk-guard-divisions", "::mlir::ModuleOp"> {
   let summary = "Reports integer divisions that are not defined";
   let description = [{

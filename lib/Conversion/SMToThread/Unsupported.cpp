@@ -33,7 +33,7 @@ static constexpr Replacement kReplacements[] = {
     {"math.cosh", "write it as 0.5 * (exp(x) + exp(-x))"},
     {"math.erfc", "write it as 1 - erf(x)"},
     {"math.expm1", "write it as exp(x) - 1"},
-    {"math.fpowi", "use math.powf, or multiply"},
+    {"math.fpowi", "use math.powf with arith.sitofp of the exponent, or multiply"},
     {"math.log1p", "write it as log(1 + x)"},
     {"math.round", "use math.roundeven, or floor(x + 0.5) where x is positive"},
     {"math.sinh", "write it as 0.5 * (exp(x) - exp(-x))"},
@@ -44,11 +44,22 @@ static constexpr Replacement kReplacements[] = {
     {"arith.mului_extended", "widen the operands by arith.extui and multiply them"},
 };
 
-static bool takesFloatOf(Operation *op, unsigned least, unsigned most) {
-  return llvm::any_of(op->getOperandTypes(), [&](Type type) {
+static bool hasFloatOf(Operation *op, unsigned least, unsigned most) {
+  auto isSuch = [&](Type type) {
     auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
     return element && element.getWidth() >= least && element.getWidth() <= most;
-  });
+  };
+  return llvm::any_of(op->getOperandTypes(), isSuch) || llvm::any_of(op->getResultTypes(), isSuch);
+}
+
+static bool hasUnknownFloat(Operation *op) {
+  auto isUnknown = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return isa<FloatType>(element) && !mk_thread::isFp8(element) &&
+           !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
+  };
+  return llvm::any_of(op->getOperandTypes(), isUnknown) ||
+         llvm::any_of(op->getResultTypes(), isUnknown);
 }
 
 static StringRef findReplacement(Operation *op) {
@@ -56,20 +67,30 @@ static StringRef findReplacement(Operation *op) {
   for (const Replacement &replacement : kReplacements)
     if (replacement.op == name)
       return replacement.way;
-  if (isa<math::MathDialect>(op->getDialect()) && takesFloatOf(op, 64, 128))
+  if ((isa<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp>(op)) &&
+      hasFloatOf(op, 64, 128))
     return "functions have code for f32, bf16 and f16; narrow by arith.truncf";
   return "use ops of docs/targets.md";
 }
 
 LogicalResult sm::refuse(Operation *op) {
+  // Layouts are no matter of who wrote the op.
+  auto plain = [](Type type) -> Type {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? RankedTensorType::get(tile.getShape(), tile.getElementType()) : type;
+  };
   InFlightDiagnostic diag = op->emitOpError();
   if (op->getNumOperands())
-    diag << "on " << op->getOperand(0).getType() << " ";
+    diag << "on " << plain(op->getOperand(0).getType()) << " ";
   if (op->getNumResults())
-    diag << "to " << op->getResult(0).getType() << " ";
+    diag << "to " << plain(op->getResult(0).getType()) << " ";
   diag << "cannot be lowered for " << getSmTarget(op).getName() << " yet: ";
   // Nor on the host.
-  if (takesFloatOf(op, 1, 8))
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getRoundingmode())
+    return diag << mk::kRoundingModes;
+  if (hasUnknownFloat(op))
+    return diag << mk::kFloatTypes;
+  if (hasFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "
                    "narrow the result by arith.truncf";
   return diag << findReplacement(op) << ", or run it with --target=host";

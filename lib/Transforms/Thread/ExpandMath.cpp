@@ -9,6 +9,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -67,6 +70,58 @@ static Value tanh(Emitter &e, Value x) {
   return select(e, isAbove(e, magnitude, 0.6), high, low);
 }
 
+static Value isEqual(Emitter &e, Value x, Value y) {
+  return LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::oeq, x, y);
+}
+
+// 2^(y log2 |x|), with the special cases of C (ISO/IEC 9899:2018, F.10.4.4): 1 where y is 0 or x is
+// 1, the sign of x where y is odd, NaN for negative x where y is no integer.
+static Value power(Emitter &e, Value x, Value y) {
+  Value magnitude = LLVM::FAbsOp::create(e, x), one = e.cf32(1.0), zero = e.cf32(0.0);
+  Value result = exp2(e, LLVM::FMulOp::create(e, y, log2(e, magnitude)));
+  result = select(e, isEqual(e, magnitude, one), one, result); // also of infinite y
+  Value half = scale(e, y, 0.5);
+  Value isInteger = isEqual(e, LLVM::FTruncOp::create(e, y), y);
+  Value isEven = isEqual(e, LLVM::FTruncOp::create(e, half), half);
+  Value isOdd = and_(e, isInteger, xor_(e, isEven, e.cbool(true)));
+  result = select(e, isOdd, LLVM::CopySignOp::create(e, result, x), result);
+  Value isNegative = LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::olt, x, zero);
+  Value isFinite = LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::olt, magnitude,
+                                        e.cf32(std::numeric_limits<float>::infinity()));
+  Value isReal = or_(e, isInteger, xor_(e, and_(e, isNegative, isFinite), e.cbool(true)));
+  result = select(e, isReal, result, e.cf32(std::numeric_limits<float>::quiet_NaN()));
+  return select(e, or_(e, isEqual(e, y, zero), isEqual(e, x, one)), one, result);
+}
+
+// What is left of x / y, exactly. In f64 products of 28 bits of the quotient and an f32 are exact;
+// a quotient has 277 bits at most (2^128 / 2^-149).
+static Value remainder(Emitter &e, Value x, Value y) {
+  constexpr int kBits = 28, kSteps = 10;
+  Type wide = e.getF64Type();
+  auto number = [&](double value) { return e.constant(e.getFloatAttr(wide, value)); };
+  auto isBelow = [&](Value a, Value b) {
+    return LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::olt, a, b);
+  };
+  Value divisor = LLVM::FAbsOp::create(e, LLVM::FPExtOp::create(e, wide, y));
+  Value rest = LLVM::FAbsOp::create(e, LLVM::FPExtOp::create(e, wide, x));
+  Value dividend = rest, zero = number(0);
+  Value inverse = LLVM::FDivOp::create(e, number(1), divisor);
+  for (int step = kSteps - 1; step >= 0; --step) {
+    Value scaled = LLVM::FMulOp::create(e, divisor, number(std::ldexp(1, kBits * step)));
+    Value quotient = LLVM::FMulOp::create(e, LLVM::FMulOp::create(e, rest, inverse),
+                                          number(std::ldexp(1, -kBits * step)));
+    quotient = LLVM::FNegOp::create(e, LLVM::FTruncOp::create(e, quotient));
+    rest = LLVM::FMAOp::create(e, quotient, scaled, rest);
+    // The inverse is rounded: the quotient may be one too large or too small.
+    rest = LLVM::FAddOp::create(e, rest, select(e, isBelow(rest, zero), scaled, zero));
+    rest = LLVM::FSubOp::create(e, rest, select(e, isBelow(rest, scaled), zero, scaled));
+  }
+  Value infinity = number(std::numeric_limits<double>::infinity());
+  Value isWhole = and_(e, isEqual(e, divisor, infinity), isBelow(dividend, infinity));
+  rest = select(e, isWhole, dividend, rest);
+  return LLVM::CopySignOp::create(e, LLVM::FPTruncOp::create(e, e.f32, rest), x);
+}
+
 /// Functions that there are of f32 alone; null for others.
 static Value approximate(Emitter &e, Operation *op, ValueRange operands) {
   Value x = operands[0];
@@ -82,7 +137,8 @@ static Value approximate(Emitter &e, Operation *op, ValueRange operands) {
       .Case([&](math::CosOp) { return ApproximateOp::create(e, Approximation::Cos, x); })
       .Case([&](math::ErfOp) { return erf(e, x); })
       .Case([&](math::TanhOp) { return tanh(e, x); })
-      .Case([&](math::PowFOp) { return exp2(e, LLVM::FMulOp::create(e, operands[1], log2(e, x))); })
+      .Case([&](math::PowFOp) { return power(e, x, operands[1]); })
+      .Case([&](arith::RemFOp) { return remainder(e, x, operands[1]); })
       // div.full is good to 2 ulp.
       .Case([&](arith::DivFOp) { return intrinsic(e, "llvm.nvvm.div.full", e.f32, operands); })
       .Default([](Operation *) { return Value(); });
@@ -121,7 +177,7 @@ static Value expand(Emitter &e, Operation *op) {
     return LLVM::MinimumOp::create(e, op->getOperand(0), op->getOperand(1));
   // 16-bit types by way of f32.
   SmallVector<Value> operands(op->getOperands());
-  bool isHalf = isMath && (type.isBF16() || type.isF16());
+  bool isHalf = (isMath || isa<arith::RemFOp>(op)) && (type.isBF16() || type.isF16());
   if (isHalf)
     for (Value &operand : operands)
       operand = LLVM::FPExtOp::create(e, e.f32, operand);
@@ -137,7 +193,7 @@ void mk_thread::expandMath(KernelOp kernel) {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
     if (isa<math::MathDialect>(op->getDialect()) ||
-        isa<arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+        isa<arith::DivFOp, arith::RemFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
       ops.push_back(op);
   });
   if (ops.empty())

@@ -76,7 +76,7 @@ mk.kernel @late on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
-      // expected-error @+1 {{on 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>' to 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>' cannot be lowered for sm_90a yet: write it as log(x + sqrt(x * x - 1)), or run it with --target=host}}
+      // expected-error @+1 {{on 'tensor<64x32xf32>' to 'tensor<64x32xf32>' cannot be lowered for sm_90a yet: write it as log(x + sqrt(x * x - 1)), or run it with --target=host}}
       %y = math.acosh %x : tensor<64x32xf32, #acc>
       mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
     }
@@ -101,7 +101,41 @@ mk.kernel @double on @mesh (in %a : memref<64x32xf64> [64, 32], out %b : memref<
 
 // -----
 
+// Another rounding.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @odd on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xbf16> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: numbers are rounded to the nearest, ties to even, on every target: leave the rounding mode out}}
+      %y = arith.truncf %x upward : tensor<64x32xf32, #acc> to tensor<64x32xbf16, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x32xbf16, #acc>, memref<64x32xbf16>
+    }
+  }
+}
+
+// -----
+
 // No way around is known.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @clamped on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: use ops of docs/targets.md, or run it with --target=host}}
+      %y = math.clampf %x to [%x, %x] : tensor<64x32xf32, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
+    }
+  }
+}
+
+// -----
+
+// Another float.
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @quadruple on @mesh (in %a : memref<64x32xf64> [64, 32], out %b : memref<64x32xf64> [64, 32]) {
@@ -109,7 +143,7 @@ mk.kernel @quadruple on @mesh (in %a : memref<64x32xf64> [64, 32], out %b : memr
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x32xf64> -> tensor<64x32xf64, #acc>
-      // expected-error @+1 {{cannot be lowered for sm_90a yet: use ops of docs/targets.md, or run it with --target=host}}
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: floats are f64, f32, f16, bf16, f8E4M3FN and f8E5M2 (f32 as tf32 is a precision of mk.dot)}}
       %y = arith.extf %x : tensor<64x32xf64, #acc> to tensor<64x32xf128, #acc>
       %z = arith.truncf %y : tensor<64x32xf128, #acc> to tensor<64x32xf64, #acc>
       mk.store %z, %b[%c0, %c0] : tensor<64x32xf64, #acc>, memref<64x32xf64>
