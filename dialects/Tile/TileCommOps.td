@@ -88,8 +88,9 @@ def Mk_WaitOp : Mk_CommOp<"wait"> {
     Returns when this rank's signal has seen at least `count` arrivals of this
     launch, and acquires what they released. `index` has an entry for each dimension of
     the signal, which lies within that dimension's extent (as everywhere where elements of
-    signals and counters are named). A count of zero or less returns at once. Every wait is bounded by the
-    launch's deadline; one that passes it ends the launch on all ranks with a report.
+    signals and counters are named). A count of zero or less asks for nothing of this launch: the wait
+    returns as soon as what earlier launches declare has arrived, which is at once where all of it
+    does. Every wait is bounded by the launch's deadline; one that passes it ends the launch on all ranks with a report.
 
     ```mlir
     mk.wait %ready[%m] ge %c1 : !mk.signal<?, sys, arrivals = 1>

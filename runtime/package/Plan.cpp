@@ -119,7 +119,8 @@ std::string mk::rt::faultText(const Metadata &metadata, int64_t fault) {
   switch (kind) {
   case MK_FAULT_DIVISION:
     return str("an integer is divided by zero, or the quotient does not fit", where,
-               ": test the divisor, or refuse such sizes by mk.require");
+               ": test the divisor (beyond an edge a tile has zeros, unless its load has a pad), "
+               "or refuse such sizes by mk.require");
   case MK_FAULT_OVERFLOW:
     return str("a sum, difference or product of sizes does not fit in its integers",
                where, ": give smaller sizes");

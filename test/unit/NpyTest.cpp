@@ -4,6 +4,7 @@
 
 #include "Support.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -117,6 +118,32 @@ TEST_F(Npy, Refusals) {
   float out[2];
   EXPECT_ERROR(convertNpy(*bits, ElementType::f32, out), InvalidArgument,
                "are for bf16 arguments");
+}
+
+TEST_F(Npy, NumbersThatDoNotFitAreRefused) {
+  const float values[] = {1, 300, 1.5f, -500, INFINITY, NAN};
+  EXPECT_OK(writeNpy(path, ElementType::f32, {6}, values));
+  auto all = readNpy(path);
+  ASSERT_OK(all);
+  auto one = [&](size_t i) {
+    NpyArray array = *all;
+    array.shape = {1};
+    array.data.assign(all->data.begin() + 4 * i, all->data.begin() + 4 * (i + 1));
+    return array;
+  };
+  uint8_t out[8];
+  EXPECT_OK(convertNpy(one(0), ElementType::i8, out));
+  EXPECT_ERROR(convertNpy(one(1), ElementType::i8, out), InvalidArgument,
+               "element 0 of the array (row-major, from 0) is 300, which i8 cannot hold");
+  EXPECT_ERROR(convertNpy(one(2), ElementType::i32, out), InvalidArgument, "is 1.5, which i32");
+  EXPECT_ERROR(convertNpy(one(5), ElementType::i32, out), InvalidArgument, "is nan, which i32");
+  EXPECT_ERROR(convertNpy(one(3), ElementType::f8e4m3, out), InvalidArgument,
+               "is -500, which f8e4m3 cannot hold: clip the values to its range");
+  EXPECT_ERROR(convertNpy(one(4), ElementType::f8e4m3, out), InvalidArgument, "is inf");
+  // What is rounded is no error, nor is what the type has.
+  EXPECT_OK(convertNpy(one(1), ElementType::f8e4m3, out));
+  EXPECT_OK(convertNpy(one(4), ElementType::f16, out));
+  EXPECT_OK(convertNpy(one(5), ElementType::f8e4m3, out));
 }
 
 } // namespace

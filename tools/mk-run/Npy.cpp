@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -205,7 +206,21 @@ Status mk::run::convertNpy(const NpyArray &array, ElementType type, void *out) {
                  "16-bit patterns ('<u2') are for "
                  "bf16 arguments, this one is ",
                  name(type));
-  for (int64_t i = 0; i < elements; ++i)
-    storeElement(type, out, i, loadElement(array.type, array.data.data(), i));
+  // Floats are rounded; nothing else may become another number.
+  for (int64_t i = 0; i < elements; ++i) {
+    double value = loadElement(array.type, array.data.data(), i);
+    storeElement(type, out, i, value);
+    double stored = loadElement(type, out, i);
+    bool isKept = isFloat(type) ? std::isfinite(stored) ||
+                                      (std::isnan(value) && std::isnan(stored)) || value == stored
+                                : value == stored;
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.10g", value);
+    if (!isKept)
+      return error(
+          StatusCode::InvalidArgument, "element ", i, " of the array (row-major, from 0) is ", text,
+          ", which ", name(type), " cannot hold: ",
+          isFloat(type) ? "clip the values to its range" : "give integers that are in its range");
+  }
   return Status::success();
 }

@@ -62,6 +62,7 @@ static bool hasUnknownFloat(Operation *op) {
          llvm::any_of(op->getResultTypes(), isUnknown);
 }
 
+/// What to write instead, if that is known.
 static StringRef findReplacement(Operation *op) {
   StringRef name = op->getName().getStringRef();
   for (const Replacement &replacement : kReplacements)
@@ -70,7 +71,7 @@ static StringRef findReplacement(Operation *op) {
   if ((isa<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp>(op)) &&
       hasFloatOf(op, 64, 128))
     return "functions have code for f32, bf16 and f16; narrow by arith.truncf";
-  return "use ops of docs/targets.md";
+  return {};
 }
 
 LogicalResult sm::refuse(Operation *op) {
@@ -93,5 +94,6 @@ LogicalResult sm::refuse(Operation *op) {
   if (hasFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "
                    "narrow the result by arith.truncf";
-  return diag << findReplacement(op) << ", or run it with --target=host";
+  StringRef way = findReplacement(op);
+  return diag << way << (way.empty() ? "" : ", or ") << "run it with --target=host";
 }

@@ -151,8 +151,11 @@ LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu, llvm::json::O
                  << name << "' is " << *value
                  << "; a package takes at most 2^47: bind a smaller size";
         }
-  if (metadata.getInteger("grid").value_or(1) == 0)
-    return module.emitError("the kernel has no role, so that nothing would run: write a mk.role");
+  if (metadata.getInteger("grid").value_or(1) == 0) {
+    Operation *plan = module.lookupSymbol("mk_plan"); // where the kernel stands
+    return emitError(plan ? plan->getLoc() : module.getLoc(),
+                     "the kernel has no role, so that nothing would run: write a mk.role");
+  }
   FailureOr<int64_t> stack = measureStack(module);
   if (failed(stack))
     return failure();

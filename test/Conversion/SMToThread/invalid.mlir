@@ -118,23 +118,6 @@ mk.kernel @odd on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x
 
 // -----
 
-// No way around is known.
-mk.mesh @mesh (gpu = 1 via link)
-#acc = #mk_sm.mma<warpgroups = 1>
-mk.kernel @clamped on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    mk_sm.partition consumer warps(4) registers(168) {
-      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
-      // expected-error @+1 {{cannot be lowered for sm_90a yet: use ops of docs/targets.md, or run it with --target=host}}
-      %y = math.clampf %x to [%x, %x] : tensor<64x32xf32, #acc>
-      mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
-    }
-  }
-}
-
-// -----
-
 // Another float.
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

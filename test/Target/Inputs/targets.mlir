@@ -132,7 +132,7 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf8E5M2> [64, 64], out %b : memref<64
   }
 }
 
-// ROW: functions of `math` in f64
+// ROW: functions of `math` and `arith.remf` in f64
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<64x64xf64> [64, 64], out %b : memref<64x64xf64> [64, 64]) {
   %c0 = arith.constant 0 : index
@@ -142,6 +142,17 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf64> [64, 64], out %b : memref<64x64
     %x = mk.load %a[%c0, %c0] : memref<64x64xf64> -> tensor<64x64xf64>
     %y = math.exp %x : tensor<64x64xf64>
     mk.store %y, %b[%c0, %c0] : tensor<64x64xf64>, memref<64x64xf64>
+  }
+}
+
+// ROW: `arith.truncf` with a rounding mode
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<64x64xf32> [64, 64], out %b : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+    %y = arith.truncf %x toward_zero : tensor<64x64xf32> to tensor<64x64xbf16>
+    mk.store %y, %b[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
   }
 }
 
@@ -397,6 +408,27 @@ mk.kernel @k on @mesh (in %a : memref<64x64xbf16> [64, 64], out %b : memref<64x6
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %d = mk.dot %x, %x, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %b[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// ROW: `scf.while` that carries tiles
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<16x64xf32> [16, 64], out %b : memref<16x64xf32> [16, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<16x64xf32> -> tensor<16x64xf32>
+    %r, %n = scf.while (%u = %x, %k = %c0) : (tensor<16x64xf32>, index) -> (tensor<16x64xf32>, index) {
+      %go = arith.cmpi slt, %k, %c4 : index
+      scf.condition(%go) %u, %k : tensor<16x64xf32>, index
+    } do {
+    ^bb0(%u: tensor<16x64xf32>, %k: index):
+      %sum = arith.addf %u, %x : tensor<16x64xf32>
+      %next = arith.addi %k, %c1 : index
+      scf.yield %sum, %next : tensor<16x64xf32>, index
+    }
+    mk.store %r, %b[%c0, %c0] : tensor<16x64xf32>, memref<16x64xf32>
   }
 }
 
