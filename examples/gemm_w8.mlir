@@ -5,8 +5,8 @@
 // computed transposed: its rows are those of W, its columns the tokens. Where tokens are few that reads half the bytes of
 // bf16 weights.
 //
-// Parameters: TM, TN, TK, the extents of a tile: TN a multiple of 64, TK of 128 (rows of 128 bytes of W come by the copy
-// engine); RASTER, how many rows of tiles are walked together; SCHEDULE, 0 static or 1 ticket.
+// Parameters: TM, TN, TK, the extents of a tile: TN a multiple of 64, TK of 128, so that W comes in boxes of the copy
+// engine, which are 128 bytes wide, without what nobody needs; RASTER, how many rows of tiles are walked together; SCHEDULE, 0 static or 1 ticket.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !w = tensor<?x?xi8, #mk.extents<TN, TK>>
