@@ -56,6 +56,10 @@ class Fusions(Single):
         loop = b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)], clauses)
         return loop, lambda n: (n[0], n[1]), False
 
+    def _some(self):
+        """CTAs of a role that has work as others do."""
+        return "share = 0.4, min = 1" if self.large else self.rng.choice(["1", "share = 0.4, min = 1"])
+
     # --- outputs ---------------------------------------------------------------------
 
     def _output(self):
@@ -121,7 +125,7 @@ class Fusions(Single):
         return to, (signal, g.steps)
 
     def _chain(self):
-        source, wait = self._made(self.rng.choice(["1", "share = 0.4, min = 1"]))
+        source, wait = self._made(self._some())
         self._use(source, wait)
 
     def _queue(self):
@@ -129,7 +133,7 @@ class Fusions(Single):
         b, g, rng = self.b, self.g, self.rng
         kind = f"!mk.queue<{self.blocks}x1xi32>"
         self.signals.append(f"%queue = mk.queue() : {kind}")
-        source, _ = self._made("1", ("%queue", kind))
+        source, _ = self._made(self._some(), ("%queue", kind))
         body = Body(b, rng, self.inputs, g)
         g.parts = g.needs_combine = False
         out = self._output()
@@ -152,9 +156,10 @@ class Fusions(Single):
         pieces = 1 if way in ("ring", "engines", "staged") else rng.choice([1, 2, 3])
         signal = self._signal([self.world, self.blocks], "sys", 1 if way == "strong" else pieces)
         c0, c1 = b.constant(0), b.constant(1)
-        ctas = rng.choice(["1", "2", f"beside @{user}"] if self.grid > 3 else ["1", f"beside @{user}"])
+        few = "16" if self.large else "1"  # that move much
+        ctas = rng.choice([few, "2", f"beside @{user}"] if self.grid > 3 else [few, f"beside @{user}"])
         if way == "ring":
-            ctas = rng.choice(["1", f"beside @{user}"])
+            ctas = rng.choice([few, f"beside @{user}"])
         elif way == "engines":
             ctas = "engines"
         size = b.constant(-(-g.tm // pieces))
@@ -182,7 +187,7 @@ class Fusions(Single):
             places = rng.choice([1, 2])
             stage = self._buffer("scratch", "stage", element, ["TM2", "K"], symmetric=True)
             self.sizes["TM2"] = places * g.tm
-            with b.role("gather", "1"), b.foreach([blocks]) as (i,):
+            with b.role("gather", "1"), b.foreach([blocks]) as (i,):  # one CTA has these places
                 at, rows = part(i, c0)
                 place = b.mul(b.rem(i, b.constant(places)), b.constant(g.tm))
                 with b.foreach([g.k_tiles]) as (k,):
@@ -251,10 +256,15 @@ class Fusions(Single):
         slab = Argument("slab", "in", element, ["W", "R", "K"], True, "(node, gpu), (), ()", numeric.Range(2, 1))
         self.inputs.arguments.append(slab)
         full = self._buffer("scratch", "full", element, ["W", "R", "K"], symmetric=True)
-        signal = self._signal([self.world], "sys", 1)
-        c0, c1, world = b.constant(0), b.constant(1), b.constant(self.world)
-        with b.role("gather", rng.choice(["1", "beside @use"])), b.foreach([c1]) as _, b.peers("node, gpu", self.world) as p:
-            b.put(slab, [c0, c0, c0], [c1, "%R", "%K"], full, [self.me, c0, c0], p, (signal, [self.me]))
+        pieces = 64 if self.large else 1  # of a slab: a warp puts each
+        signal = self._signal([self.world], "sys", pieces)
+        c0, c1, world, count = b.constant(0), b.constant(1), b.constant(self.world), b.constant(pieces)
+        each = b.ceildiv("%R", count)
+        with b.role("gather", rng.choice(["16" if self.large else "1", "beside @use"])), b.foreach([count]) as (piece,):
+            at = b.min(b.mul(piece, each), "%R")
+            rows = b.min(b.sub("%R", at), each)
+            with b.peers("node, gpu", self.world) as p:
+                b.put(slab, [c0, at, c0], [c1, rows, "%K"], full, [self.me, at, c0], p, (signal, [self.me]))
         clauses, _ = self._order(waits=True)
         if g.parts:
             raise Inexact()
@@ -279,9 +289,9 @@ class Fusions(Single):
                 at = b.mul(k, g.tk_name)
                 if only_first:
                     with b.when(b.equal(k, c0)):
-                        b.wait(signal, [s], c1)
+                        b.wait(signal, [s], count)
                 else:
-                    b.wait(signal, [s], c1)
+                    b.wait(signal, [s], count)
                 left = b.load(full, [s, row, at], (g.tm, g.tk))
                 raw = left
                 y = b.load(y_of, [s, column, at], (g.tn, g.tk))
@@ -353,8 +363,7 @@ class Fusions(Single):
         out = self._output()
         body = Body(b, rng, self.inputs, g)
         g.needs_combine = g.parts = False
-        ctas = rng.choice(["1", "share = 0.4, min = 1"])
-        with b.role("sum", ctas), b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)],
+        with b.role("sum", self._some()), b.foreach([b.constant(self.blocks), b.constant(self.column_tiles)],
                                             rng.choice(["", " schedule(ticket)"])) as (t, j):
             row, column = b.mul(t, b.constant(g.tm)), b.mul(j, b.constant(g.tn))
             b.wait(got, [t, j] if by_tile else [t], b.constant(self.world))
