@@ -55,6 +55,7 @@ def VerifyTilesPass : Pass<"mk-sm-verify-tiles", "::mlir::ModuleOp"> {
     comes before, since until then a value is made for each element of a thread's part.
 
     A put with `via` has to go that way on every rank, since there is code for nothing else.
+    Remarks name puts that are large, since one warp does a put.
   }];
 }
 

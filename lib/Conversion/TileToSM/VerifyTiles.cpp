@@ -1,5 +1,6 @@
 //===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
 #include "mkernel/Analysis/Dots.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Dialect/Tile/Tile.h"
@@ -81,7 +82,29 @@ static LogicalResult verifyEngines(mk::KernelOp kernel) {
   return success();
 }
 
+/// Says which puts take long, since one warp does a put: those of so many pieces that others of the
+/// CTA, and other CTAs, could have a share.
+static void remarkLargePuts(mk::KernelOp kernel) {
+  constexpr int64_t kPieces = 256;
+  int64_t least = kPieces * mk::getSm(kernel).getThresholds().getPutSlot();
+  kernel.walk([&](mk::PutOp put) {
+    auto role = put->getParentOfType<mk::RoleOp>();
+    if (!role || role.isOfEngines())
+      return;
+    auto element = cast<MemRefType>(put.getSource().getType()).getElementType();
+    double bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    for (Value size : put.getSizes())
+      bytes *= getConstantIntValue(size).value_or(0);
+    if (bytes >= least)
+      mk_sm::missed(put, "mk-sm-verify-tiles")
+          << mlir::remark::add("moves {0} MiB, all of it by one warp: put parts of it, as items of "
+                               "an mk.foreach that CTAs share, or let copy engines (ctas(engines))",
+                               int64_t(bytes) >> 20);
+  });
+}
+
 static LogicalResult verifyTiles(mk::KernelOp kernel) {
+  remarkLargePuts(kernel);
   return failure(failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)) ||
                  failed(verifyEngines(kernel)));
 }
