@@ -189,9 +189,9 @@ LogicalResult ReadOp::verify() {
       return emitOpError() << "reads " << tile
                            << " beside others: these are tiles of two dimensions and as many rows";
     if (sm && tile.getRank() == 2 && !fillsChunks(tile, sm.getChunk()))
-      return emitOpError() << "reads " << tile << ", whose rows are neither a multiple of "
-                           << sm.getChunk()
-                           << " bytes nor half of that or more: use as many columns";
+      return emitOpError() << "reads " << tile << ", whose rows are no multiple of "
+                           << sm.getChunk() << " bytes, nor " << sm.getChunk() / 2 << " to "
+                           << sm.getChunk() << ": use as many columns";
   }
   if (ArrayRef(shape) != fragment.getShape())
     return emitOpError() << "gives " << fragment << " of tiles that are together "

@@ -121,6 +121,18 @@ bool mk_thread::hasCode(Operation *op) {
          hasInstructions(op);
 }
 
+/// An f32 that is rounded to the same number of 8 bits as `x`, an f64: see CompleteFloats.cpp.
+static Value roundToOdd(Emitter &e, Value x) {
+  Value nearest = LLVM::FPTruncOp::create(e, e.f32, x);
+  Value back = LLVM::FPExtOp::create(e, x.getType(), nearest);
+  Value isExact = LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::ueq, back, x);
+  Value isLarger = LLVM::FCmpOp::create(e, LLVM::FCmpPredicate::ogt, LLVM::FAbsOp::create(e, back),
+                                        LLVM::FAbsOp::create(e, x));
+  Value word = LLVM::BitcastOp::create(e, e.i32, nearest);
+  word = or_(e, select(e, isLarger, sub(e, word, 1), word), e.c32(1));
+  return select(e, isExact, nearest, LLVM::BitcastOp::create(e, e.f32, word));
+}
+
 Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   if (Value quotient = divide(e, op, operands))
     return quotient;
@@ -140,7 +152,7 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   if (isa<arith::TruncFOp>(op) && isFp8(result)) {
     Value number = operands[0];
     if (from.isF64())
-      number = LLVM::FPTruncOp::create(e, e.f32, number);
+      number = roundToOdd(e, number);
     else if (!from.isF32())
       number = LLVM::FPExtOp::create(e, e.f32, number);
     return resize(e, mk_thread::ToFp8Op::create(e, result, number, e.cf32(0)), e.i8);

@@ -163,7 +163,7 @@ LogicalResult ReadElementsOp::verify() {
            << "reads " << tile << " in parts of " << getColumns()
            << " columns; use accumulators, or one tile that is dealt out without idle "
               "threads, of 8, 16 or 32 bits, and multiples of "
-           << 8 * chunk / bits << " columns, or half of that or more";
+           << 8 * chunk / bits << " columns, or " << 4 * chunk / bits << " to as many";
   int64_t run = getReadRun(tile);
   for (auto [k, i] : llvm::enumerate(getWhich()))
     if (getWhich().size() % run || i % run != int32_t(k % run) ||

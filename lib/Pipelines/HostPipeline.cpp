@@ -121,8 +121,8 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createGuardDivisionsPass());
-  pm.addPass(createExpandFp8Pass());
   pm.addPass(createCompleteFloatsPass());
+  pm.addPass(createExpandFp8Pass());
   // There is no arithmetic in bf16, and libm has functions of f32 and f64.
   math::MathExtendToSupportedTypesOptions functions;
   pm.addPass(math::createMathExtendToSupportedTypes(functions));

@@ -1,8 +1,9 @@
 //===- CompleteFloats.cpp - Ops on floats that upstream's lowerings lack --===//
 //
-// CPUs have no instruction that narrows an f64 to 16 bits: by way of f32 a number would be rounded
-// twice. Rounded to odd, an f32 tells whether it was exact, and is rounded right then (Boldo,
-// Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Comput. 57, 2008). e^x - 1
+// CPUs have no instruction that narrows an f64 to 16 or 8 bits: by way of f32 a number would be
+// rounded twice. Rounded to odd, an f32 tells whether it was exact, and is rounded right then, and
+// so is the sum of a product and a number (Boldo, Melquiond: Emulation of FMA and correctly rounded
+// sums, IEEE Trans. Comput. 57, 2008). e^x - 1
 // and log(1 + x) lose digits where x is small: what is lost in 1 + x or e^x is divided out again
 // (Kahan; Higham: Accuracy and Stability of Numerical Algorithms, 2nd ed., 1.14.1).
 //
@@ -53,8 +54,11 @@ static const llvm::fltSemantics &getSemantics(Type type) {
 static bool isSixteenBits(Type type) {
   return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
 }
+static bool isFp8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
+}
 
-/// An f32 that is rounded to the same number of 16 bits as `x`, an f64.
+/// An f32 that is rounded to the same number of 16 or 8 bits as `x`, an f64.
 static Value roundToOdd(Floats &f, Value x) {
   ImplicitLocOpBuilder &b = f.b;
   Type narrow = f.shaped(b.getF32Type()), bits = f.shaped(b.getI32Type());
@@ -68,6 +72,37 @@ static Value roundToOdd(Floats &f, Value x) {
   word = f.select(isLarger, arith::SubIOp::create(b, word, one), word); // towards zero
   word = arith::OrIOp::create(b, word, one);
   return f.select(isExact, nearest, arith::BitcastOp::create(b, narrow, word));
+}
+
+/// x * y + z of 16 bits, rounded once. In f64 the product is exact. The sum is rounded to odd: what
+/// it lacks is known exactly (Knuth: TAOCP 2, 4.2.2, theorem B).
+static Value computeFma(Floats &f, ValueRange operands, Type type) {
+  ImplicitLocOpBuilder &b = f.b;
+  Type wide = f.shaped(b.getF64Type()), bits = f.shaped(b.getI64Type());
+  SmallVector<Value> x;
+  for (Value operand : operands)
+    x.push_back(arith::ExtFOp::create(b, wide, operand));
+  Value product = arith::MulFOp::create(b, x[0], x[1]);
+  Value sum = arith::AddFOp::create(b, product, x[2]);
+  Value part = arith::SubFOp::create(b, sum, product);
+  Value rest = arith::AddFOp::create(
+      b, arith::SubFOp::create(b, product, arith::SubFOp::create(b, sum, part)),
+      arith::SubFOp::create(b, x[2], part));
+  Value zero = f.number(wide, 0);
+  Value isInexact = f.compare(arith::CmpFPredicate::ONE, rest, zero);
+  Value word = arith::BitcastOp::create(b, bits, sum), one = f.constant(b.getI64IntegerAttr(1));
+  Value isEven =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, arith::AndIOp::create(b, word, one),
+                            f.constant(b.getI64IntegerAttr(0)));
+  // Away from zero where the rest has the sign of the sum.
+  Value isAway = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                       f.compare(arith::CmpFPredicate::OGT, rest, zero),
+                                       f.compare(arith::CmpFPredicate::OGT, sum, zero));
+  Value odd =
+      f.select(isAway, arith::AddIOp::create(b, word, one), arith::SubIOp::create(b, word, one));
+  word = f.select(arith::AndIOp::create(b, isInexact, isEven), odd, word);
+  Value exact = roundToOdd(f, arith::BitcastOp::create(b, wide, word));
+  return arith::TruncFOp::create(b, type, exact);
 }
 
 static Value computeExpM1(Floats &f, Value x) {
@@ -97,25 +132,13 @@ static Value computeLog1P(Floats &f, Value x) {
   return f.select(f.compare(arith::CmpFPredicate::OEQ, sum, one), x, result);
 }
 
-/// What stands for an op, with operands of 16 bits widened to f32; null for others.
-static Value complete(Floats &f, Operation *op, ArrayRef<Value> operands) {
-  ImplicitLocOpBuilder &b = f.b;
-  Value x = operands.empty() ? Value() : operands[0];
-  if (isa<math::FmaOp>(op) && isSixteenBits(op->getResult(0).getType()))
-    return math::FmaOp::create(b, x, operands[1], operands[2]);
-  if (isa<math::ExpM1Op>(op))
-    return computeExpM1(f, x);
-  if (isa<math::Log1pOp>(op))
-    return computeLog1P(f, x);
-  return {};
-}
-
 static LogicalResult narrow(Floats &f, arith::TruncFOp op) {
   if (op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
       arith::RoundingMode::to_nearest_even)
     return op.emitOpError() << "cannot be lowered: " << kRoundingModes;
   op.removeRoundingmodeAttr();
-  if (getElementTypeOrSelf(op.getIn().getType()).isF64() && isSixteenBits(op.getType()))
+  if (getElementTypeOrSelf(op.getIn().getType()).isF64() &&
+      (isSixteenBits(op.getType()) || isFp8(op.getType())))
     op.getInMutable().assign(roundToOdd(f, op.getIn()));
   return success();
 }
@@ -131,10 +154,10 @@ static Value classify(Floats &f, Operation *op) {
                                f.compare(arith::CmpFPredicate::OLT, magnitude, infinity));
 }
 
-/// Whether nothing calculates with it; fp8 has become integers by now.
+/// Whether nothing calculates with it.
 static bool isUnknown(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return isa<FloatType>(element) && !isa<Float8E4M3FNType, Float8E5M2Type>(element) &&
+  return isa<FloatType>(element) && !isFp8(element) &&
          !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
 }
 
@@ -149,17 +172,22 @@ LogicalResult mk::completeFloats(Operation *op) {
   Floats f{ImplicitLocOpBuilder(op->getLoc(), op), op->getOperand(0).getType()};
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
     return narrow(f, truncation);
+  // fp8 is another pass's.
+  if (llvm::any_of(op->getOperandTypes(), isFp8))
+    return success();
+  Type type = op->getResult(0).getType();
   Value result;
   if (isa<math::IsInfOp, math::IsNormalOp>(op)) {
     result = classify(f, op);
-  } else {
-    SmallVector<Value> operands(op->getOperands());
-    Type type = op->getResult(0).getType();
+  } else if (isa<math::FmaOp>(op)) {
     if (isSixteenBits(type))
-      for (Value &operand : operands)
-        operand = arith::ExtFOp::create(f.b, f.shaped(f.b.getF32Type()), operand);
-    result = complete(f, op, operands);
-    if (result && isSixteenBits(type))
+      result = computeFma(f, op->getOperands(), type);
+  } else {
+    Value x = op->getOperand(0);
+    if (isSixteenBits(type))
+      x = arith::ExtFOp::create(f.b, f.shaped(f.b.getF32Type()), x);
+    result = isa<math::ExpM1Op>(op) ? computeExpM1(f, x) : computeLog1P(f, x);
+    if (isSixteenBits(type))
       result = arith::TruncFOp::create(f.b, type, result);
   }
   if (!result)

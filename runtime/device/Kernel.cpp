@@ -74,6 +74,7 @@ static Status checkNames(const Metadata &metadata, std::span<const DimValue> dim
 }
 
 Result<size_t> Kernel::choose(std::span<const DimValue> dims) const {
+  MK_TRY(context_.checkOpen());
   MK_TRY(checkNames(metadata_, dims));
   if (!selector_)
     return size_t(0);
@@ -96,7 +97,6 @@ Kernel::bind(std::span<const DimValue> dims) {
 }
 
 Result<std::unique_ptr<BoundKernel>> Kernel::bindVersion(std::span<const DimValue> dims, size_t i) {
-  MK_TRY(context_.checkOpen());
   MK_ASSIGN(size_t chosen, choose(dims));
   VersionPlace place = placeOf(metadata_, chosen);
   if (i < place.first || i >= place.end())
@@ -318,10 +318,7 @@ Status BoundKernel::fillRandom(size_t arg, const RandomValues &values,
   MK_TRY(checkArg(arg));
   return device_->fillRandom(arg, values, stream);
 }
-Status BoundKernel::launch(const LaunchOptions &options) {
-  MK_TRY(context_.checkOpen());
-  return device_->launch(options);
-}
+Status BoundKernel::launch(const LaunchOptions &options) { return device_->launch(options); }
 Status BoundKernel::synchronize(void *stream) {
   return device_->synchronize(stream);
 }

@@ -15,9 +15,14 @@ func.func @narrow(%x: vector<8xf64>) -> vector<8xbf16> {
   return %y : vector<8xbf16>
 }
 
+// The product is exact in f64, the sum becomes odd.
 // CHECK-LABEL: func.func @fma
-// CHECK-COUNT-3: arith.extf {{.*}} : f16 to f32
-// CHECK: math.fma {{.*}} : f32
+// CHECK-COUNT-3: arith.extf {{.*}} : f16 to f64
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK: %[[WORD:.*]] = arith.bitcast %[[SUM]] : f64 to i64
+// CHECK: %[[ODD:.*]] = arith.select %{{.*}}, %{{.*}}, %[[WORD]] : i64
+// CHECK: arith.bitcast %[[ODD]] : i64 to f64
+// CHECK: arith.truncf {{.*}} : f64 to f32
 // CHECK: arith.truncf {{.*}} : f32 to f16
 func.func @fma(%x: f16, %y: f16, %z: f16) -> f16 {
   %r = math.fma %x, %y, %z : f16
@@ -59,6 +64,14 @@ func.func @down(%x: f32) -> bf16 {
   // expected-error @+1 {{cannot be lowered: numbers are rounded to the nearest, ties to even, on every target: leave the rounding mode out}}
   %y = arith.truncf %x downward : f32 to bf16
   return %y : bf16
+}
+
+// -----
+
+func.func @small_down(%x: vector<4xf32>) -> vector<4xf8E4M3FN> {
+  // expected-error @+1 {{cannot be lowered: numbers are rounded to the nearest, ties to even, on every target: leave the rounding mode out}}
+  %y = arith.truncf %x downward : vector<4xf32> to vector<4xf8E4M3FN>
+  return %y : vector<4xf8E4M3FN>
 }
 
 // -----

@@ -138,7 +138,11 @@ TEST(Kernel, NothingIsLaunchedOnceTheContextIsClosed) {
   auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
   ASSERT_OK(bound);
   ASSERT_OK((*bound)->launch({}));
+  auto graph = (*bound)->capture({});
+  ASSERT_OK(graph);
+  ASSERT_OK((*graph)->launch(nullptr));
   ASSERT_OK(ranks.contexts[0]->close());
+  EXPECT_ERROR((*graph)->launch(nullptr), FailedPrecondition, "the context is closed");
   EXPECT_ERROR((*bound)->launch({}), FailedPrecondition, "the context is closed");
   EXPECT_ERROR((*bound)->capture({}).status(), FailedPrecondition, "the context is closed");
   EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), FailedPrecondition,

@@ -211,16 +211,18 @@ Status mk::run::convertNpy(const NpyArray &array, ElementType type, void *out) {
     double value = loadElement(array.type, array.data.data(), i);
     storeElement(type, out, i, value);
     double stored = loadElement(type, out, i);
-    bool isKept = isFloat(type) ? std::isfinite(stored) ||
-                                      (std::isnan(value) && std::isnan(stored)) || value == stored
-                                : value == stored;
+    // An i64 that is too large would be as large as a double says.
+    bool isKept = isFloat(type) ? std::isfinite(stored) || value == stored ||
+                                      (std::isnan(value) && std::isnan(stored))
+                                : value == stored && value < 0x1p63;
+    if (isKept)
+      continue;
     char text[32];
     std::snprintf(text, sizeof(text), "%.10g", value);
-    if (!isKept)
-      return error(
-          StatusCode::InvalidArgument, "element ", i, " of the array (row-major, from 0) is ", text,
-          ", which ", name(type), " cannot hold: ",
-          isFloat(type) ? "clip the values to its range" : "give integers that are in its range");
+    return error(
+        StatusCode::InvalidArgument, "element ", i, " of the array (row-major, from 0) is ", text,
+        ", which ", name(type), " cannot hold: ",
+        isFloat(type) ? "clip the values to its range" : "give integers that are in its range");
   }
   return Status::success();
 }

@@ -277,8 +277,8 @@ def ExpandFp8Pass : Pass<"mk-expand-fp8"> {
 def CompleteFloatsPass : Pass<"mk-complete-floats"> {
   let summary = "Rewrites ops on floats for which upstream's lowerings have no code, or inexact code";
   let description = [{
-    `arith.truncf` of f64 to 16 bits goes by way of an f32 that is rounded to odd, `math.fma` of 16
-    bits by way of f32, `math.expm1` and `math.log1p` keep small numbers exact to a few units in the
+    `arith.truncf` of f64 to 16 or 8 bits goes by way of an f32 that is rounded to odd, `math.fma` of
+    16 bits by way of f64, each rounded once; `math.expm1` and `math.log1p` keep small numbers exact to a few units in the
     last place, `math.isinf` and `math.isnormal` become comparisons. A rounding mode other than to
     the nearest, ties to even, is an error. Scalars and vectors.
   }];

@@ -32,9 +32,9 @@ static constexpr Replacement kReplacements[] = {
     {"math.cbrt", "write it by math.powf, with the sign by math.copysign"},
     {"math.cosh", "write it as 0.5 * (exp(x) + exp(-x))"},
     {"math.erfc", "write it as 1 - erf(x)"},
-    {"math.expm1", "write it as exp(x) - 1"},
+    {"math.expm1", "write it as exp(x) - 1, and as x + 0.5 * x * x where x is small"},
     {"math.fpowi", "use math.powf with arith.sitofp of the exponent, or multiply"},
-    {"math.log1p", "write it as log(1 + x)"},
+    {"math.log1p", "write it as log(1 + x), and as x - 0.5 * x * x where x is small"},
     {"math.round", "use math.roundeven, or floor(x + 0.5) where x is positive"},
     {"math.sinh", "write it as 0.5 * (exp(x) - exp(-x))"},
     {"math.tan", "write it as sin(x) / cos(x)"},
@@ -87,10 +87,10 @@ LogicalResult sm::refuse(Operation *op) {
     diag << "to " << plain(op->getResult(0).getType()) << " ";
   diag << "cannot be lowered for " << getSmTarget(op).getName() << " yet: ";
   // Nor on the host.
-  if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getRoundingmode())
-    return diag << mk::kRoundingModes;
   if (hasUnknownFloat(op))
     return diag << mk::kFloatTypes;
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getRoundingmode())
+    return diag << mk::kRoundingModes;
   if (hasFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "
                    "narrow the result by arith.truncf";

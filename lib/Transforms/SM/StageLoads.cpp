@@ -118,7 +118,7 @@ static void stageLoad(mk::LoadOp load, const mk::KernelResources &resources) {
     mk::SmAttr sm = mk::getSm(load);
     missed(load, kStageLoads) << remark::add(
         "is loaded by those who use it, since the copy engine does not take it: it brings tiles of "
-        "{0} rows and {1} bytes, or multiples of them (or rows of {3} bytes or more), from columns "
+        "{0} rows and {1} bytes, or multiples of them (or rows of {3} to {1} bytes), from columns "
         "that are multiples of {2} bytes",
         sm.getMatrixUnit().getRows(), sm.getChunk(), mk::kEngineBytes, sm.getChunk() / 2);
     return;

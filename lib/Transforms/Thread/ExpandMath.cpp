@@ -177,7 +177,9 @@ static Value expand(Emitter &e, Operation *op) {
     return LLVM::MinimumOp::create(e, op->getOperand(0), op->getOperand(1));
   // 16-bit types by way of f32.
   SmallVector<Value> operands(op->getOperands());
-  bool isHalf = (isMath || isa<arith::RemFOp>(op)) && (type.isBF16() || type.isF16());
+  // There is an instruction of 16 bits that multiplies and adds, rounded once.
+  bool isHalf = (isMath || isa<arith::RemFOp>(op)) && !isa<math::FmaOp>(op) &&
+                (type.isBF16() || type.isF16());
   if (isHalf)
     for (Value &operand : operands)
       operand = LLVM::FPExtOp::create(e, e.f32, operand);

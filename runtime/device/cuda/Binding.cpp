@@ -276,6 +276,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
 
 Status Binding::begin(StreamHandle stream, bool timed,
                       const std::function<Status()> &start) {
+  MK_TRY(context_.checkOpen());
   MK_TRY(context_.abort().check());
   Current current(*device_);
   auto *network = static_cast<GpuNetwork *>(context_.network());

@@ -83,6 +83,7 @@ Status Grid::prepare() try {
 
 Status Grid::launch(const LaunchOptions &options,
                     const std::vector<std::byte *> &data) {
+  MK_TRY(context.checkOpen());
   MK_TRY(context.abort().status());
   auto begin = Deadline::Clock::now();
   deadline = options.deadline;

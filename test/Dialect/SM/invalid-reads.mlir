@@ -114,7 +114,7 @@ mk.kernel @ragged on @mesh () {
     mk_sm.partition consumer warps(4) registers(168) {
       %slot = mk_sm.wait %ring : !ring -> !slot
       %t = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x40xf32>>
-      // expected-error @+1 {{reads 'tensor<64x40xf32>', whose rows are neither a multiple of 128 bytes nor half of that or more: use as many columns}}
+      // expected-error @+1 {{reads 'tensor<64x40xf32>', whose rows are no multiple of 128 bytes, nor 64 to 128: use as many columns}}
       %x = mk_sm.read %t : !mk_sm.staged<tensor<64x40xf32>> -> tensor<64x40xf32, #mk_sm.mma<warpgroups = 1>>
     }
   }

@@ -225,7 +225,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
-  // expected-error-re @+1 {{reads 'tensor<64x96xbf16, {{.*}}>' in parts of 64 columns; use accumulators, or one tile that is dealt out without idle threads, of 8, 16 or 32 bits, and multiples of 64 columns, or half of that or more}}
+  // expected-error-re @+1 {{reads 'tensor<64x96xbf16, {{.*}}>' in parts of 64 columns; use accumulators, or one tile that is dealt out without idle threads, of 8, 16 or 32 bits, and multiples of 64 columns, or 32 to as many}}
   %r:2 = mk_thread.read_elements [0, 1] of tensor<64x96xbf16, #mk_sm.mma<warpgroups = 1>> at %w, %w columns 64 thread(%w) : bf16, bf16
 }
 

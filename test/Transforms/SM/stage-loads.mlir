@@ -31,7 +31,7 @@ mk.kernel @epilogues on @mesh dims(uniform K) (
       // expected-remark @+1 {{mk-sm-stage-loads: passed: may come ahead, by the copy engine (in role 'residual')}}
       %l = mk.load %r[%row, %row] once : memref<?x?xf32> -> !t
       // CHECK: mk.load %r[%{{.*}}, %{{.*}}] : memref
-      // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 bytes or more), from columns that are multiples of 16 bytes}}
+      // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 to 128 bytes), from columns that are multiples of 16 bytes}}
       %off = mk.load %r[%row, %i] : memref<?x?xf32> -> !t
       // One dimension, which each thread has a part of.
       // CHECK: mk.load %bias[%{{.*}}] : memref
@@ -158,7 +158,7 @@ mk.kernel @narrow on @mesh dims(uniform K) (
       %row = arith.muli %i, %c64 : index
       %total = scf.for %g = %c0 to %c2 step %c1 iter_args(%sum = %zero) -> (!t) {
         %k = arith.muli %g, %c64 : index
-        // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 bytes or more), from columns that are multiples of 16 bytes}}
+        // expected-remark @+1 {{mk-sm-stage-loads: missed: is loaded by those who use it, since the copy engine does not take it: it brings tiles of 64 rows and 128 bytes, or multiples of them (or rows of 64 to 128 bytes), from columns that are multiples of 16 bytes}}
         %q = mk.load %w[%row, %k] : memref<?x?xi8> -> tensor<64x32xi8>
         %a = arith.sitofp %q : tensor<64x32xi8> to tensor<64x32xbf16>
         %b = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x32xbf16>

@@ -101,10 +101,17 @@ def main():
             else:
                 x = x.astype(numpy.float16).astype(numpy.float32)
             check(f"{name} remf {element}", run(command, element, "arith.remf", [x, y]), numpy.fmod(x, y))
-            triple = [single([1, 1.5, -2, 0.5]), single([3, 2.5, 4, 0.25]), single([0.5, -1, 8, 1])]
-            check(f"{name} fma {element}", run(command, element, "math.fma", triple), triple[0] * triple[1] + triple[2])
+            # The last ones are rounded twice by way of f32.
+            hard = [(1297 / 2**16, 1617 / 2**16, 1, 1.0009765625)] if element == "f16" else [
+                (130 / 128, 160 / 128, 2.0**-40, 163 / 128), (-130 / 128, 160 / 128, -(2.0**-40), -163 / 128)]
+            *triple, want = map(single, zip((1, 3, 0.5, 3.5), (1.5, 2.5, -1, 2.75), (-2, 4, 8, 0), (0.5, 0.25, 1, 1.125), *hard))
+            check(f"{name} fma {element}", run(command, element, "math.fma", triple), want)
         check(f"{name} truncf f64 f16", run(command, "f64", "arith.truncf", [WIDE], "f16"),
               numpy.array(WIDE).astype(numpy.float16))
+        for element, values, want in (
+                ("f8E4M3FN", [1.0625 * (1 + 2.0**-35), 1.1875 * (1 - 2.0**-40), -1.0625, 500, 0.3], [1.125, 1.125, -1, 448, 0.3125]),
+                ("f8E5M2", [1.125 * (1 + 2.0**-40), 1.375 * (1 - 2.0**-40), 3], [1.25, 1.25, 3])):
+            check(f"{name} truncf f64 {element}", run(command, "f64", "arith.truncf", [values], element), want)
         check(f"{name} truncf f64 bf16", run(command, "f64", "arith.truncf", [WIDE], "bf16"), to_bf16(numpy.array(WIDE)))
     for op, function in (("expm1", numpy.expm1), ("log1p", numpy.log1p)):
         check(op, run(host, "f32", f"math.{op}", [SMALL]), function(single(SMALL).astype(float)), 5e-7)
