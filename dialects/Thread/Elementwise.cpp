@@ -11,8 +11,6 @@ bool mk_thread::isZero(Value value) {
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
-bool mk_thread::isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
-
 /// The same op on scalars, with attributes and, for floats, contraction: a
 /// product and a sum become one instruction.
 static Value cloneOn(OpBuilder &b, Location loc, Operation *op, ArrayRef<Value> operands,
@@ -99,19 +97,12 @@ bool mk_thread::hasCode(Operation *op) {
       !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return false;
   // Other floats of 8 bits or less are bits that nothing calculates with.
-  auto isUnknown = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    return isa<FloatType>(element) && !isFp8(element) &&
-           !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
-  };
-  if (llvm::any_of(op->getOperandTypes(), isUnknown) ||
-      llvm::any_of(op->getResultTypes(), isUnknown))
+  if (mk::hasUnknownFloat(op))
     return false;
-  auto takesFp8 = [](Type type) { return isFp8(getElementTypeOrSelf(type)); };
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp, arith::ConstantOp>(
           op) &&
-      (llvm::any_of(op->getOperandTypes(), takesFp8) ||
-       llvm::any_of(op->getResultTypes(), takesFp8)))
+      (llvm::any_of(op->getOperandTypes(), mk::isFp8) ||
+       llvm::any_of(op->getResultTypes(), mk::isFp8)))
     return false; // no arithmetic on 8-bit floats
   // Instructions round to the nearest, ties to even.
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
@@ -138,7 +129,7 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
     return quotient;
   Type result = getElementTypeOrSelf(op->getResult(0).getType()), type = getRegisterType(result);
   Type from = getElementTypeOrSelf(op->getOperand(0).getType());
-  if (isa<arith::ExtFOp>(op) && isFp8(from)) {
+  if (isa<arith::ExtFOp>(op) && mk::isFp8(from)) {
     // By way of f16, which holds every fp8.
     Value halves = mk_thread::FromFp8Op::create(e, from, resize(e, operands[0], e.i16));
     Value half = LLVM::BitcastOp::create(e, e.getF16Type(), resize(e, halves, e.i16));
@@ -149,7 +140,7 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return resize(e, operands[0], type, /*isSigned=*/isa<arith::IndexCastOp>(op));
-  if (isa<arith::TruncFOp>(op) && isFp8(result)) {
+  if (isa<arith::TruncFOp>(op) && mk::isFp8(result)) {
     Value number = operands[0];
     if (from.isF64())
       number = roundToOdd(e, number);

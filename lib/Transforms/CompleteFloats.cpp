@@ -3,13 +3,13 @@
 // CPUs have no instruction that narrows an f64 to 16 or 8 bits: by way of f32 a number would be
 // rounded twice. Rounded to odd, an f32 tells whether it was exact, and is rounded right then, and
 // so is the sum of a product and a number (Boldo, Melquiond: Emulation of FMA and correctly rounded
-// sums, IEEE Trans. Comput. 57, 2008). e^x - 1
-// and log(1 + x) lose digits where x is small: what is lost in 1 + x or e^x is divided out again
-// (Kahan; Higham: Accuracy and Stability of Numerical Algorithms, 2nd ed., 1.14.1).
+// sums, IEEE Trans. Comput. 57, 2008). e^x - 1 and log(1 + x) lose digits where x is small: what is
+// lost in 1 + x or e^x is divided out again (Kahan; Higham: Accuracy and Stability of Numerical
+// Algorithms, 2nd ed., 1.14.1).
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Floats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -53,9 +53,6 @@ static const llvm::fltSemantics &getSemantics(Type type) {
 
 static bool isSixteenBits(Type type) {
   return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
-}
-static bool isFp8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
 }
 
 /// An f32 that is rounded to the same number of 16 or 8 bits as `x`, an f64.
@@ -154,17 +151,8 @@ static Value classify(Floats &f, Operation *op) {
                                f.compare(arith::CmpFPredicate::OLT, magnitude, infinity));
 }
 
-/// Whether nothing calculates with it.
-static bool isUnknown(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isa<FloatType>(element) && !isFp8(element) &&
-         !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
-}
-
 LogicalResult mk::completeFloats(Operation *op) {
-  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-      (llvm::any_of(op->getOperandTypes(), isUnknown) ||
-       llvm::any_of(op->getResultTypes(), isUnknown)))
+  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && hasUnknownFloat(op))
     return op->emitOpError() << "cannot be lowered: " << kFloatTypes;
   if (!isa<math::FmaOp, math::ExpM1Op, math::Log1pOp, math::IsInfOp, math::IsNormalOp,
            arith::TruncFOp>(op))

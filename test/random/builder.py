@@ -131,7 +131,7 @@ class Builder:
 
     def number(self, name):
         """The value of a bound."""
-        return next((n for n, constant in self.constants.items() if constant == name), None) or self.numbers.get(name, 1)
+        return int(name[2:]) if name.startswith("%c") else self.numbers.get(name, 1)
 
     def moves(self, tile):
         self.work.moved += self.weight * math.prod(tile.shape) * numeric.size(tile.element)

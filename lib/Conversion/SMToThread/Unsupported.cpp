@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowerings.h"
+#include "mkernel/Dialect/Tile/Floats.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -52,16 +53,6 @@ static bool hasFloatOf(Operation *op, unsigned least, unsigned most) {
   return llvm::any_of(op->getOperandTypes(), isSuch) || llvm::any_of(op->getResultTypes(), isSuch);
 }
 
-static bool hasUnknownFloat(Operation *op) {
-  auto isUnknown = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    return isa<FloatType>(element) && !mk_thread::isFp8(element) &&
-           !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
-  };
-  return llvm::any_of(op->getOperandTypes(), isUnknown) ||
-         llvm::any_of(op->getResultTypes(), isUnknown);
-}
-
 /// What to write instead, if that is known.
 static StringRef findReplacement(Operation *op) {
   StringRef name = op->getName().getStringRef();
@@ -87,7 +78,7 @@ LogicalResult sm::refuse(Operation *op) {
     diag << "to " << plain(op->getResult(0).getType()) << " ";
   diag << "cannot be lowered for " << getSmTarget(op).getName() << " yet: ";
   // Nor on the host.
-  if (hasUnknownFloat(op))
+  if (mk::hasUnknownFloat(op))
     return diag << mk::kFloatTypes;
   if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getRoundingmode())
     return diag << mk::kRoundingModes;

@@ -195,10 +195,10 @@ bool ElementEvaluator::evaluatePair(Operation *op, Value tile, unsigned i) {
   unsigned first = i & ~1u;
   if (!getElementTypeOrSelf(source.getType()).isF32() ||
       first + 1 >= mk_sm::getNumElements(getTile(tile)) ||
-      !(to.isBF16() || to.isF16() || isFp8(to)))
+      !(to.isBF16() || to.isF16() || mk::isFp8(to)))
     return false;
   Value low = evaluate(source, first), high = evaluate(source, first + 1), pair;
-  if (isFp8(to))
+  if (mk::isFp8(to))
     pair = LLVM::BitcastOp::create(e, VectorType::get(2, e.i8), ToFp8Op::create(e, to, low, high));
   else // The first operand becomes the upper half.
     pair = intrinsic(e, to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",

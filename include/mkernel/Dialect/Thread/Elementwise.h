@@ -3,12 +3,12 @@
 #define MKERNEL_DIALECT_THREAD_ELEMENTWISE_H
 
 #include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Tile/Floats.h"
 
 namespace mlir::mk_thread {
 
 /// Whether a value is the constant zero.
 bool isZero(Value value);
-bool isFp8(Type type);
 /// Whether there is code for an op of arith or math, on scalars or on fragments.
 bool hasCode(Operation *op);
 /// Such an op on scalars, or on one element of each operand.

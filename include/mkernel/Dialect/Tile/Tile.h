@@ -96,13 +96,6 @@ LogicalResult verifySymmetric(Operation *op, Type dest);
 /// Whether buffers of this type lie in the symmetric heap.
 bool isSymmetric(Type type);
 
-/// What to use instead of a float that targets have no code for.
-inline constexpr StringLiteral kFloatTypes =
-    "floats are f64, f32, f16, bf16, f8E4M3FN and f8E5M2 (f32 as tf32 is a precision of mk.dot)";
-/// Why arith.truncf with another rounding mode is refused.
-inline constexpr StringLiteral kRoundingModes = "numbers are rounded to the nearest, ties to even, "
-                                                "on every target: leave the rounding mode out";
-
 } // namespace mlir::mk
 
 #endif // MKERNEL_DIALECT_TILE_TILE_H
