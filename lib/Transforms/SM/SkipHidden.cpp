@@ -52,14 +52,16 @@ namespace {
 class Skipper : MaskLimits {
 public:
   explicit Skipper(scf::ForOp loop)
-      : MaskLimits(loop), partition(loop->getParentOfType<PartitionOp>()),
-        rows(mk::getSm(loop).getMatrixUnit().getRows()) {}
+      : MaskLimits(loop), partition(loop->getParentOfType<PartitionOp>()) {}
   void run();
 
 private:
   bool mayLeave();
   /// Whether each warpgroup has `rows` rows of a fragment, one after the other.
   bool isDivided(Type fragment);
+  /// Whether what is stored of the loop's results ends inside the argument: as groups of a grouped
+  /// product do, so that many tiles are cut. The argument's own end cuts the last ones only.
+  bool endInside();
   /// The loop in front, whose results this one begins with, which ends where it begins, and which
   /// takes the same slots; null if there is none.
   scf::ForOp findWhole();
@@ -71,10 +73,13 @@ private:
   /// no op behind the loop in its block, or if a warpgroup could wait in between for what only
   /// comes when it has released slots.
   Operation *findLast();
-  void drain(Value from, Value to, Operation *behind);
+  /// Waits for slots of these iterations, and releases them.
+  void drain(Value from, Value to);
+  /// Where nothing else is left out: either the loop, or its slots come and go.
+  void branch(Value stored);
 
   PartitionOp partition;
-  int64_t rows; // of a warpgroup
+  int64_t rows = 0; // of a warpgroup
 };
 } // namespace
 
@@ -84,10 +89,20 @@ bool Skipper::isDivided(Type fragment) {
          type.getDimSize(0) == rows * partition.getNumWarpgroups();
 }
 
+bool Skipper::endInside() {
+  StoredRows stored(rows * partition.getNumWarpgroups());
+  return stored.follow(loop.getResults()) && stored.endInside();
+}
+
 bool Skipper::mayLeave() {
-  // What is left out is work between products.
-  if (partition.getTeams() > 1 || partition.getNumWarpgroups() < 2 || !computesBetweenDots(loop) ||
+  if (partition.getTeams() > 1 || partition.getNumWarpgroups() < 2 ||
       getConstantIntValue(loop.getStep()) != 1)
+    return false;
+  auto dots = loop.getBody()->getOps<MmaOp>();
+  rows = cast<RankedTensorType>((*dots.begin()).getType()).getDimSize(0) /
+         partition.getNumWarpgroups();
+  // Masks hide what is computed between products.
+  if (!computesBetweenDots(loop) && !endInside())
     return false;
   for (Operation &op : *loop.getBody())
     if (!isDoneApart(op)) {
@@ -103,8 +118,7 @@ bool Skipper::mayLeave() {
                                    "between warpgroups behind it";
       return false;
     }
-  return llvm::all_of(loop.getBody()->getOps<MmaOp>(),
-                      [&](MmaOp mma) { return isDivided(mma.getType()); });
+  return llvm::all_of(dots, [&](MmaOp mma) { return isDivided(mma.getType()); });
 }
 
 /// The rings whose slots an iteration waits for, in this order.
@@ -181,14 +195,25 @@ Operation *Skipper::findLast() {
   return last;
 }
 
-void Skipper::drain(Value from, Value to, Operation *behind) {
-  b.setInsertionPointAfter(behind);
+void Skipper::drain(Value from, Value to) {
   auto rest = scf::ForOp::create(b, loc, from, to, loop.getStep());
   b.setInsertionPointToStart(rest.getBody());
   for (auto wait : loop.getBody()->getOps<WaitOp>()) {
     WaitOp::create(b, loc, wait.getSlot().getType(), wait.getRing(), ValueRange());
     ReleaseOp::create(b, loc, wait.getRing(), ValueRange());
   }
+}
+
+void Skipper::branch(Value stored) {
+  auto choice = scf::IfOp::create(b, loc, loop.getResultTypes(), stored, /*withElseRegion=*/true);
+  loop.replaceAllUsesWith(choice.getResults());
+  loop->moveBefore(choice.thenBlock(), choice.thenBlock()->begin());
+  b.setInsertionPointToEnd(choice.thenBlock());
+  scf::YieldOp::create(b, loc, loop.getResults());
+  b.setInsertionPointToEnd(choice.elseBlock());
+  scf::YieldOp::create(b, loc, loop.getInitArgs());
+  b.setInsertionPointToStart(choice.elseBlock());
+  drain(loop.getLowerBound(), loop.getUpperBound());
 }
 
 void Skipper::run() {
@@ -198,29 +223,36 @@ void Skipper::run() {
   if (!last) // as of the iterations without masks: they are looked at with those behind them
     return;
   scf::ForOp whole = findWhole();
-  if (whole)
-    b.setInsertionPoint(whole);
+  b.setInsertionPoint(whole ? whole : loop);
   Value warpgroup = WarpgroupIndexOp::create(b, loc, b.getIndexType());
   Value stored = findStored(warpgroup);
-  if (stored && whole)
-    whole.setUpperBound(select(stored, whole.getUpperBound(), whole.getLowerBound()));
   b.setInsertionPoint(loop);
-  Value all = loop.getUpperBound(), from = all;
-  if (Value end = findEnd(warpgroup)) {
+  Value all = loop.getUpperBound();
+  Value end = findEnd(warpgroup);
+  if (end)
     passed(loop, kSkipHidden) << remark::add(
         "is left by each of {0} warpgroups behind the last iteration of which it sees anything",
         partition.getNumWarpgroups());
-    from = end;
-  }
-  if (stored) {
+  if (stored)
     passed(loop, kSkipHidden) << "is left out by warpgroups of which no row is stored";
+  // Nothing is kept over the loop.
+  if (stored && !end && !whole && last == loop)
+    return branch(stored);
+  Value from = end ? end : all;
+  loop.setUpperBound(from);
+  if (stored) {
+    if (whole) {
+      b.setInsertionPoint(whole);
+      whole.setUpperBound(select(stored, whole.getUpperBound(), whole.getLowerBound()));
+      b.setInsertionPoint(loop);
+    }
     loop.setUpperBound(select(stored, from, loop.getLowerBound()));
     from = select(stored, from, (whole ? whole : loop).getLowerBound());
-  } else {
-    loop.setUpperBound(from);
   }
-  if (from != all)
-    drain(from, all, last);
+  if (from == all)
+    return;
+  b.setInsertionPointAfter(last);
+  drain(from, all);
 }
 
 void mk_sm::skipHidden(ModuleOp module) {

@@ -85,6 +85,10 @@ bool StoredRows::areAll() const {
   });
 }
 
+bool StoredRows::endInside() const {
+  return llvm::all_of(stores, [](const Store &store) { return store.valid != nullptr; });
+}
+
 bool StoredRows::isKnownAt(Operation *op) const {
   DominanceInfo dominance;
   return llvm::all_of(stores, [&](const Store &store) {

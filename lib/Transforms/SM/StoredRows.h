@@ -17,6 +17,8 @@ public:
   bool follow(ValueRange values);
   /// Whether it is known that all rows are stored.
   bool areAll() const;
+  /// Whether each store says how many rows it has: it may end inside its argument.
+  bool endInside() const;
   /// Whether the number of rows follows from what is known in front of the op.
   bool isKnownAt(Operation *op) const;
   /// Index: so many rows are stored at most, the first ones.

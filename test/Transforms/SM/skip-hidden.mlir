@@ -256,3 +256,80 @@ mk.kernel @later on @mesh dims(uniform M) (out %c : memref<?x128xf32> [M, 128]) 
     }
   }
 }
+
+// -----
+
+// A product alone: what is stored ends inside the argument, behind some rows of a group. A warpgroup of which no row is stored waits
+// for the slots of all iterations, and releases them; nothing is kept over the loop.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+!tile = tensor<256x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @groups
+mk.kernel @groups on @mesh dims(uniform M, uniform G) (out %c : memref<?x256xf32> [M, 256]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<256x256xf32, #acc>
+      // CHECK: %[[W:.*]] = mk_sm.warpgroup_index
+      // CHECK: %[[OWN:.*]] = arith.muli %[[W]], %c128{{.*}} : index
+      // CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[OWN]], %G : index
+      // CHECK: %[[SUM:.*]] = scf.if %[[ANY]] -> (tensor<256x256xf32, #{{.*}}>) {
+      // CHECK-NEXT: %[[LOOP:.*]] = scf.for %{{.*}} = %c0 to %M step %c1
+      // CHECK: mk_sm.mma
+      // CHECK: scf.yield %[[LOOP]]
+      // CHECK-NEXT: } else {
+      // CHECK-NEXT: scf.for %{{.*}} = %c0 to %M step %c1 {
+      // CHECK-NEXT: mk_sm.wait
+      // CHECK-NEXT: mk_sm.release
+      // CHECK-NEXT: }
+      // CHECK-NEXT: scf.yield %{{.*}} : tensor<256x256xf32
+      // CHECK-NEXT: }
+      // CHECK-NEXT: mk.store %[[SUM]]
+      // expected-remark @+1 {{mk-sm-skip-hidden: passed: is left out by warpgroups of which no row is stored}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<256x256xf32, #acc>) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<256x256xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<256x256xf32, #acc>
+        mk_sm.release %ks : !ring
+        scf.yield %s : tensor<256x256xf32, #acc>
+      }
+      mk.store %r, %c[%c0, %c0] valid(%G, %c256) : tensor<256x256xf32, #acc>, memref<?x256xf32>
+    }
+  }
+}
+
+// -----
+
+// The argument's own end cuts its last tiles only: a product alone stays as it is.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+!tile = tensor<128x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @plain
+// CHECK-NOT: mk_sm.warpgroup_index
+mk.kernel @plain on @mesh dims(uniform M) (out %c : memref<?x128xf32> [M, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<128x128xf32, #acc>
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<128x128xf32, #acc>) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<128x128xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<128x128xf32, #acc>
+        mk_sm.release %ks : !ring
+        scf.yield %s : tensor<128x128xf32, #acc>
+      }
+      mk.store %r, %c[%c0, %c0] : tensor<128x128xf32, #acc>, memref<?x128xf32>
+    }
+  }
+}

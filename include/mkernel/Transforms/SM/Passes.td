@@ -140,10 +140,10 @@ def DeferWaitsPass : SMPass<"mk-sm-defer-waits", ["::mlir::ub::UBDialect"]> {
 def SkipHiddenPass : SMPass<"mk-sm-skip-hidden"> {
   let summary = "Lets a warpgroup leave out iterations of which it keeps nothing";
   let description = [{
-    Of loops that compute between two products, and in which each warpgroup has some of the tile's rows. Where a mask is `skippable`
+    Of loops of products in which each warpgroup has some of the tile's rows. Where a mask is `skippable`
     and a constraint of it holds for none of these rows from some iteration on, the warpgroup leaves the loop there. Where
-    the rows lie behind the end of all that is stored, it goes through no iteration of the loop (one that has been moved in front
-    of it, as by `mk-sm-overlap-dots`, is done). What follows the loop is done for the warpgroup's
+    the rows lie behind the end of all that is stored (of an argument, or of what `valid` says), it goes through no iteration
+    of the loop (one that has been moved in front of it, as by `mk-sm-overlap-dots`, is done). What follows the loop is done for the warpgroup's
     own last iteration; behind that the slots of those that are left are waited for and released. Warpgroups that take turns stay
     together.
   }];
