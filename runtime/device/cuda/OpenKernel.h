@@ -36,8 +36,6 @@ public:
   int launch(OpenParams params, StreamHandle stream) const {
     return kernel_->launch(&params, 1, stream);
   }
-  /// The kernel's text.
-  static const char *ptx();
 
 private:
   explicit OpenKernel(std::unique_ptr<OwnKernel> kernel) : kernel_(std::move(kernel)) {}

@@ -35,8 +35,6 @@ public:
   /// Enqueues; a CUresult. The context is current.
   int launch(const RandomValues &values, const ShardLayout &layout, uint64_t to,
              StreamHandle stream) const;
-  /// The kernel's text.
-  static const char *ptx();
 
 private:
   explicit RandomKernel(std::unique_ptr<OwnKernel> kernel) : kernel_(std::move(kernel)) {}

@@ -18,8 +18,6 @@ public:
   static Result<SweepKernel> load(std::shared_ptr<Gpu> device);
   /// Enqueues; a CUresult. The context is current.
   int launch(StreamHandle stream);
-  /// The kernel's text.
-  static const char *ptx();
 
 private:
   struct Params {

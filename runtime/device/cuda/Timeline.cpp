@@ -2,6 +2,8 @@
 
 #include "device/cuda/Timeline.h"
 
+#include "device/cuda/Kernels.h"
+
 #include "mkernel/Runtime/Deadline.h"
 #include "mkernel/Runtime/Log.h"
 
@@ -22,31 +24,9 @@ int64_t cuda::steadyNow() {
 // Clocks
 //===----------------------------------------------------------------------===//
 
-// A thread writes its clock to the host's memory again and again, and the host looks on: its own clock
-// when it sees a value is ahead by their difference and the time that the value took. The
-// least of many takes about as long on each GPU.
-static const char *const kClockPtx = R"(.version 8.0
-.target sm_90
-.address_size 64
-
-.visible .entry mk_clock(.param .align 8 .b8 args[16])
-{
-  .reg .pred %p;
-  .reg .b32 %n;
-  .reg .b64 %to, %time;
-  ld.param.u64 %to, [args];
-  ld.param.u32 %n, [args+8];
-NEXT:
-  mov.u64 %time, %globaltimer;
-  st.relaxed.sys.global.u64 [%to], %time;
-  sub.u32 %n, %n, 1;
-  setp.ne.u32 %p, %n, 0;
-  @%p bra NEXT;
-  st.release.sys.global.u64 [%to+8], 1;
-  ret;
-}
-)";
-
+// A thread writes its clock to the host's memory again and again (kernels/clock.ptx), and the host looks
+// on: its own clock when it sees a value is ahead by their difference and the time that the value
+// took. The least of many takes about as long on each GPU.
 Result<ClockOffset> TimelineTracks::compareClocks() {
   constexpr int kRounds = 4;
   const Driver &driver = device_->driver();
