@@ -156,7 +156,7 @@ def MkThread_SpillFragmentOp : MkThread_CompositeOp<"spill_fragment"> {
     From the thread's `address` on, `step` bytes to its next four elements, where `exists` is not 0.
 
     ```mlir
-    mk_thread.spill_fragment %sums to %address step 2048 where %there : tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>
+    mk_thread.spill_fragment %sums to %address step 2048 where %exists : tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>
     ```
   }];
   let arguments = (ins MkThread_Fragment:$fragment, I64:$address, ConfinedAttr<I64Attr, [IntPositive]>:$step,
@@ -169,7 +169,7 @@ def MkThread_ReloadElementsOp : MkThread_CompositeOp<"reload_elements"> {
   let description = [{
     ```mlir
     %c:4 = mk_thread.reload_elements [0, 1, 2, 3] of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> at %address
-        step 2048 where %there : f32, f32, f32, f32
+        step 2048 where %exists : f32, f32, f32, f32
     ```
   }];
   let arguments = (ins DenseI32ArrayAttr:$which, MkThread_Tile:$tile, I64:$address,

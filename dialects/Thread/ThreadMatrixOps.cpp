@@ -29,53 +29,71 @@ template <typename OpT> static LogicalResult verifyMatrixTypes(OpT op) {
   return success();
 }
 
+/// The unit that the machine has; null where no target with SMs is registered.
+static mk::MatrixUnitAttr getUnit(Operation *op) {
+  mk::SmAttr sm = mk::getSm(op);
+  return sm ? sm.getMatrixUnit() : mk::MatrixUnitAttr();
+}
+
+/// Words of 32 bits that a thread has of so many rows and elements of a left operand.
+static int64_t countLeftWords(int64_t rows, int64_t k, int64_t bytes) {
+  return rows * k * bytes / 4 / mk::kWarpgroupThreads;
+}
+
 LogicalResult ProductOp::verify() {
   if (failed(verifyMatrixTypes(*this)))
     return failure();
-  int64_t rows = getRows(), n = getColumns(), k = getDepth(),
-          step = 32 / getMatrixBytes(getLeftType());
-  if (rows % 64 || n % getWidth() || k % step)
+  mk::MatrixUnitAttr unit = getUnit(*this);
+  if (!unit)
+    return success();
+  int64_t bytes = getMatrixBytes(getLeftType());
+  int64_t rows = getRows(), n = getColumns(), k = getDepth(), step = unit.getKBytes() / bytes;
+  if (rows % unit.getRows() || n % getWidth() || k % step)
     return emitOpError() << "has " << rows << " x " << n << " x " << k
-                         << " elements; use multiples of 64, " << getWidth() << " and " << step
-                         << ", those of an instruction";
+                         << " elements; use multiples of " << unit.getRows() << ", " << getWidth()
+                         << " and " << step << ", those of an instruction";
   size_t words = getLeft().size();
+  int64_t inRegisters = countLeftWords(rows, k, bytes);
   if (words == 1 ? !getLeftRows()
-                 : int64_t(words) != rows * k / 256 || getLeftRows() || getTransposeLeft())
+                 : int64_t(words) != inRegisters || getLeftRows() || getTransposeLeft())
     return emitOpError() << "has a left operand of " << words << " words and "
                          << int64_t(getLeftRows())
-                         << " rows; give the address of a tile with rows, or " << rows * k / 256
+                         << " rows; give the address of a tile with rows, or " << inRegisters
                          << " words without, and not transposed";
-  if (int64_t(getResults().size()) != rows * n / 128)
-    return emitOpError() << "has " << getResults().size() << " results; a thread has "
-                         << rows * n / 128 << " elements of the product";
+  int64_t elements = rows * n / mk::kWarpgroupThreads;
+  if (int64_t(getResults().size()) != elements)
+    return emitOpError() << "has " << getResults().size() << " results; a thread has " << elements
+                         << " elements of the product";
   return success();
 }
 
 LogicalResult WgmmaOp::verify() {
-  int64_t n = getN();
-  mk::SmAttr sm = mk::getSm(*this);
-  mk::MatrixUnitAttr unit = sm ? sm.getMatrixUnit() : mk::MatrixUnitAttr();
-  if (unit && (n < 1 || n > unit.getColumns() || n % unit.getColumnStep()))
-    return emitOpError() << "has " << n << " columns; there are " << unit.getColumnStep() << " to "
-                         << unit.getColumns() << ", in steps of " << unit.getColumnStep();
   if (failed(verifyMatrixTypes(*this)))
     return failure();
+  mk::MatrixUnitAttr unit = getUnit(*this);
+  if (!unit)
+    return success();
+  int64_t n = getN();
+  if (n < 1 || n > unit.getColumns() || n % unit.getColumnStep())
+    return emitOpError() << "has " << n << " columns; there are " << unit.getColumnStep() << " to "
+                         << unit.getColumns() << ", in steps of " << unit.getColumnStep();
   int64_t bytes = getMatrixBytes(getLeftType());
-  if (unit && int64_t(getK()) != unit.getKBytes() / bytes)
+  if (int64_t(getK()) != unit.getKBytes() / bytes)
     return emitOpError() << "contracts " << getK() << " elements; of " << getLeftType() << " it is "
                          << unit.getKBytes() / bytes;
-  size_t words = getLeft().size();
+  int64_t words = getLeft().size(), inRegisters = countLeftWords(unit.getRows(), getK(), bytes);
   bool isDescriptor = words == 1 && getLeft()[0].getType().isInteger(64);
-  if (!isDescriptor && (words != 4 || !llvm::all_of(getLeft().getTypes(),
-                                                    [](Type type) { return type.isInteger(32); })))
-    return emitOpError(
-        "has a left operand that is neither a descriptor (an i64) nor 4 registers (i32)");
+  if (!isDescriptor && (words != inRegisters ||
+                        !llvm::all_of(getLeft().getTypes(),
+                                      [](Type type) { return type.isInteger(32); })))
+    return emitOpError() << "has a left operand that is neither a descriptor (an i64) nor "
+                         << inRegisters << " registers (i32)";
   if (!isDescriptor && (getLeftOffset() || getTransposeLeft()))
     return emitOpError(
         "has a left operand in registers, which has no offset and is not transposed");
-  if (int64_t(getResults().size()) != n / 2)
-    return emitOpError() << "has " << getResults().size()
-                         << " results; a thread has n / 2 = " << n / 2
+  int64_t elements = unit.getRows() * n / mk::kWarpgroupThreads;
+  if (int64_t(getResults().size()) != elements)
+    return emitOpError() << "has " << getResults().size() << " results; a thread has " << elements
                          << " elements of the product";
   return success();
 }

@@ -50,7 +50,7 @@ def MkThread_LoadOp : MkThread_EffectOp<"load", [AttrSizedOperandSegments]> {
 
     ```mlir
     %v = mk_thread.load %slot, 4 : i32 -> i32
-    %c, %d = mk_thread.load %address, 8 if %there else (%w0, %w1 : i32, i32) : i64 -> i32, i32
+    %c, %d = mk_thread.load %address, 8 if %exists else (%w0, %w1 : i32, i32) : i64 -> i32, i32
     %e = mk_thread.load %address, 2 if not %gone else (%bits : i16) : i64 -> i16
     ```
   }];
@@ -74,7 +74,7 @@ def MkThread_StoreOp : MkThread_EffectOp<"store", [AttrSizedOperandSegments]> {
     the scope.
 
     ```mlir
-    mk_thread.store %w0, %w1 : i32, i32 to %address : i64 bytes(8) if %there
+    mk_thread.store %w0, %w1 : i32, i32 to %address : i64 bytes(8) if %exists
     mk_thread.store %x : f32 to %address : i64 bytes(4) add(f32, gpu)
     ```
   }];

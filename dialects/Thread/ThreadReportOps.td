@@ -23,7 +23,7 @@ def MkThread_WaitWordOp : MkThread_EffectOp<"wait_word", [AttrSizedOperandSegmen
     ```mlir
     mk_thread.wait_word gpu %address, %wanted count(%count) array(72)
         report(<kind = 1, role = 0, number = 0>)
-    mk_thread.wait_word sys %address equal, %wanted count(%count) plus(%source) leader(%there)
+    mk_thread.wait_word sys %address equal, %wanted count(%count) plus(%source) leader(%leader)
         element(%n) report(<kind = 2, role = 0, number = 0>) span(<what = 4097, track = 1>)
     ```
   }];

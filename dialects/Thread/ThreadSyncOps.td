@@ -78,7 +78,7 @@ def MkThread_MapSharedOp : MkThread_Op<"map_shared", [Pure]> {
   let summary = "where in the cluster's shared memory lies what a CTA of it has at an address";
   let description = [{
     ```mlir
-    %there = mk_thread.map_shared %slot in %cta
+    %remote = mk_thread.map_shared %slot in %cta
     ```
   }];
   let arguments = (ins MkThread_Shared:$address, I32:$cta);
@@ -92,7 +92,7 @@ def MkThread_SendSharedOp : MkThread_EffectOp<"send_shared"> {
     waits for the barrier's phase sees the words.
 
     ```mlir
-    mk_thread.send_shared %w0, %w1, %w2, %w3 to %there + 2048 told %full
+    mk_thread.send_shared %w0, %w1, %w2, %w3 to %remote + 2048 told %full
     ```
   }];
   let arguments = (ins I32:$first, I32:$second, I32:$third, I32:$fourth, I32:$address, MkThread_Offset:$offset, I32:$barrier);

@@ -251,7 +251,7 @@ def MkThread_PostTileOp : MkThread_CompositeOp<"post_tile", [AttrSizedOperandSeg
     the signal is recorded.
 
     ```mlir
-    mk_thread.post_tile 1 in 512 called at 12 by(%thread) sends(%there) element(%n) at(%n, %m) on(%a, %b)
+    mk_thread.post_tile 1 in 512 called at 12 by(%thread) sends(%sends) element(%n) at(%n, %m) on(%a, %b)
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, MkThread_Offset:$post,

@@ -196,7 +196,7 @@ def MkThread_AwaitSignalOp : MkThread_CompositeOp<"await_signal"> {
     `wait_word`.
 
     ```mlir
-    mk_thread.await_signal gpu 72[%n], %wanted count(%count) leader(%there)
+    mk_thread.await_signal gpu 72[%n], %wanted count(%count) leader(%leader)
         report(<kind = 1, role = 0, number = 0>)
     mk_thread.await_signal sys 72[%n] net, %wanted count(%count) report(<kind = 1, role = 0, number = 0>)
         span(<what = 4097, track = 1>)
@@ -224,7 +224,7 @@ def MkThread_AwaitPeerOp : MkThread_CompositeOp<"await_peer"> {
     this rank has told all others that it has begun: payload must not stand in front of that.
 
     ```mlir
-    %known = mk_thread.await_peer %address of 8 in 72, %wanted seen(%there)
+    %known = mk_thread.await_peer %address of 8 in 72, %wanted seen(%seen)
         report(<kind = 4, role = 0, number = 0>)
     ```
   }];

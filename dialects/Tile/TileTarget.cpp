@@ -1,5 +1,6 @@
 //===- TileTarget.cpp - Verifiers of descriptions of targets --------------===//
 #include "mkernel/Dialect/Tile/Target.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -79,6 +80,13 @@ LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int6
       return emit() << "there is no split of registers without 'above' for " << warpgroups
                     << " warpgroups: give one for each number up to " << largest;
   return success();
+}
+
+SmallVector<int64_t> RegistersAttr::getWarpgroupCounts() const {
+  llvm::SmallSetVector<int64_t, 8> counts;
+  for (auto split : getSplits().getAsRange<RegisterSplitAttr>())
+    counts.insert(split.getWarpgroups());
+  return counts.takeVector();
 }
 
 static bool contains(ArrayAttr types, Type type) {

@@ -47,7 +47,7 @@ def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
   let description = [{
     Registers of 32 bits: `of_sm` for all threads of an SM, from `least` to `most` for one
     thread, in steps of `step`. Tiles do not take those of `reserve`. `splits` has a `#mk.register_split` for each number of warpgroups
-    that a consumer may have.
+    that a consumer may have: the first of these numbers that divides the rows of its products is taken.
 
     ```mlir
     #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
@@ -66,6 +66,8 @@ def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
     int64_t getAtStart(int64_t threads) const {
       return std::min(getOfSm() / threads / getStep() * getStep(), getMost());
     }
+    /// How many warpgroups may share the rows of an item's products, the best first.
+    ::llvm::SmallVector<int64_t> getWarpgroupCounts() const;
   }];
 }
 

@@ -20,7 +20,7 @@ struct Time {
 
 /// Bytes of shared memory for barriers, mailboxes and what tickets come by. No field of a target:
 /// it follows from the code that this compiler makes.
-static constexpr int64_t kSmallThings = 2048;
+static constexpr int64_t kBarrierAndMailboxBytes = 2048;
 
 /// How many times as long something takes.
 static double inPercent(int64_t percent) { return percent / 100.0; }
@@ -32,7 +32,7 @@ static Time inTime(double amount, int64_t rate, StringRef bound) { return {amoun
 
 /// Warpgroups that share the rows of an item's products: see `mk-sm-split-roles`; 0 if none can.
 static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
-  for (int64_t number : kWarpgroupCounts)
+  for (int64_t number : sm.getRegisters().getWarpgroupCounts())
     if ((loop.teams == 1 || number == 1) &&
         loop.rows % (sm.getMatrixUnit().getRows() * number) == 0)
       return number;
@@ -44,7 +44,8 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
 static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
   int64_t sent = loop.parts > 1 ? 4 * loop.carried : 0;
   return loop.once + sent +
-         2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams + kSmallThings;
+         2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams +
+         kBarrierAndMailboxBytes;
 }
 
 /// Slots of its rings, as if all were one.

@@ -42,7 +42,7 @@ private:
   double first = 0, steps = 0, step = 0, end = 0;
   double slowness = 1;             // of items until then
   double waited = 0, gathered = 0; // items that have done so
-  SmallVector<double> there;       // when what items have stored, with a signal, is at peers
+  SmallVector<double> announcedAt; // when what items have stored, with a signal, is at peers
 };
 } // namespace
 
@@ -70,7 +70,7 @@ double PeersTime::getReady(const PeersItem &item) {
 double PeersTime::getGathered() {
   gathered += 1;
   auto needed = static_cast<size_t>(std::ceil(gathered * announcing / gathering));
-  return needed && needed <= there.size() ? there[needed - 1] : 0;
+  return needed && needed <= announcedAt.size() ? announcedAt[needed - 1] : 0;
 }
 
 std::pair<double, bool> PeersTime::get() {
@@ -98,7 +98,7 @@ std::pair<double, bool> PeersTime::get() {
     if (item.sent > 0)
       sent = std::max(sent, now) + item.sent / links.getByStores();
     if (item.announced > 0)
-      there.push_back(sent);
+      announcedAt.push_back(sent);
     free.push(now);
   }
   return {std::max(finished, sent), std::max(end, sending) > busy};

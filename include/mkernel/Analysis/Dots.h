@@ -13,10 +13,6 @@ inline bool isTransposed(MatrixUnitAttr unit, int64_t rows, int64_t columns) {
          columns % unit.getRows() == 0;
 }
 
-/// How many warpgroups share the rows of an item's products, the best first: two of them read an
-/// operand half as often as one, three leave each thread fewer registers.
-inline constexpr int64_t kWarpgroupCounts[] = {2, 3, 1};
-
 /// A tile's type as it was written, for messages: other than `tile` where mk-transpose-dots has
 /// exchanged rows and columns of all products in `scope` that have this shape.
 RankedTensorType getWrittenType(Operation *scope, RankedTensorType tile);

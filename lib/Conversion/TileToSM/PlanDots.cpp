@@ -88,9 +88,7 @@ static void chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
     return note();
   }
   SmAttr sm = getSm(plan.op);
-  for (int64_t warpgroups : kWarpgroupCounts) {
-    if (!getRegisterSplit(sm.getRegisters(), warpgroups, 0))
-      continue;
+  for (int64_t warpgroups : sm.getRegisters().getWarpgroupCounts()) {
     bool fits = llvm::all_of(dots, [&](DotOp dot) {
       auto acc = cast<RankedTensorType>(dot.getAcc().getType());
       return acc.getDimSize(0) % (sm.getMatrixUnit().getRows() * warpgroups) == 0;

@@ -132,7 +132,7 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   }
   // A CTA has as many threads as its largest role wants; roles without dots take them all.
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t warpgroups = most ? most : getRegisterSplit(file, 2, 0) ? 2 : 1, live = 0;
+  int64_t warpgroups = most ? most : file.getWarpgroupCounts().front(), live = 0;
   if (!getRegisterSplit(file, warpgroups, 0))
     return kernel.emitOpError()
            << "has consumers of " << warpgroups << " warpgroups; "

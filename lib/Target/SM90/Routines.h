@@ -1,6 +1,6 @@
 //===- Routines.h - Code that kernels share until they are PTX --*- C++ -*-===//
 //
-// Waits, checks and divisions are functions of the module (lib/Conversion/ThreadToLLVM/Blocks.h).
+// Waits, checks and divisions are functions of the module (lib/Target/SM90/ThreadToLLVM/Blocks.h).
 // With calls ptxas ignores setmaxnreg (C7507), so their code has to stand in the kernel. LLVM would
 // compile each copy of it, and move parts of it to where they take registers from the code around.
 // So LLVM compiles calls, and each function once; calls are replaced in its output, where a block

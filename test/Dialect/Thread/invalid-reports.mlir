@@ -70,7 +70,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %g = mk_thread.param 16 : i64
-  // expected-error @+1 {{has 2 results; a thread has n / 2 = 4 elements of the product}}
+  // expected-error @+1 {{has 2 results; a thread has 4 elements of the product}}
   %x:2 = mk_thread.wgmma n(8) k(16) "bf16" * "bf16" left(%g : i64) + 0 right(%g) + 0 -> f32, f32
 }
 

@@ -44,10 +44,10 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.mbarrier_arrive %b in %c
   // CHECK: mk_thread.mbarrier_arrive %[[B]] expect(%[[C]])
   mk_thread.mbarrier_arrive %b expect(%c)
-  // CHECK: %[[THERE:.*]] = mk_thread.map_shared %[[B]] in %[[C]]
-  %there = mk_thread.map_shared %b in %c
-  // CHECK: mk_thread.send_shared %[[C]], %[[C]], %[[C]], %[[C]] to %[[THERE]] + 2048 told %[[THERE]]
-  mk_thread.send_shared %c, %c, %c, %c to %there + 2048 told %there
+  // CHECK: %[[REMOTE:.*]] = mk_thread.map_shared %[[B]] in %[[C]]
+  %remote = mk_thread.map_shared %b in %c
+  // CHECK: mk_thread.send_shared %[[C]], %[[C]], %[[C]], %[[C]] to %[[REMOTE]] + 2048 told %[[REMOTE]]
+  mk_thread.send_shared %c, %c, %c, %c to %remote + 2048 told %remote
   // CHECK: mk_thread.mbarrier_expect %[[B]], 32768
   mk_thread.mbarrier_expect %b, 32768
   // CHECK: mk_thread.mbarrier_complete %[[B]], 1

@@ -4,10 +4,10 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
   threads = 1024, cluster = 4, shared = 167936, exchange = 16384, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
-    #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
     #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,
-    #mk.register_split<warpgroups = 3, producer = 32, consumer = 160>]>,
+    #mk.register_split<warpgroups = 3, producer = 32, consumer = 160>,
+    #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
   tensor_maps = <count = 64, rank = 5, box = 256>,

@@ -29,6 +29,7 @@ static void addBarrierPatterns(RewritePatternSet &patterns) {
     return SmallVector<Value>{
         ptx.pure("mapa.shared::cluster.u32 $0, $1, $2;", op.getType(), op.getOperands())};
   });
+  // NVVM has no st.async.
   addPattern<SendSharedOp>(patterns, [](SendSharedOp op, Ptx &ptx) {
     return ptx.run("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [$4+" +
                        toString(op.getOffset()) + "], {$0, $1, $2, $3}, [$5];",
@@ -54,7 +55,8 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
     return ptx.run("bar.arrive $0, " + toString(op.getThreads()) + ";", {}, op.getId());
   });
   addPattern<SyncCtaOp>(patterns,
-                        [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
+                        [](SyncCtaOp, Ptx &ptx) { return ptx.upstream<NVVM::Barrier0Op>(); });
+  // NVVM's op takes the mask as a value.
   addPattern<SyncWarpOp>(
       patterns, [](SyncWarpOp, Ptx &ptx) { return ptx.run("bar.warp.sync 0xffffffff;", {}, {}); });
   addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
@@ -75,6 +77,7 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
 void mk::thread::addSyncPatterns(RewritePatternSet &patterns) {
   addBarrierPatterns(patterns);
   addNamedPatterns(patterns);
+  // NVVM's memory.barrier is membar, which is as strong as fence.sc.
   addPattern<FenceOp>(patterns, [](FenceOp op, Ptx &ptx) {
     return ptx.run("fence.acq_rel." + stringifyMemScope(op.getScope()).str() + ";", {}, {});
   });

@@ -84,7 +84,8 @@ static SmallVector<Value> divide(Ptx &ptx, Value x, Value y) {
   Value quotient = ptx.get("div.u32 $0, $1, $2;", i32,
                            {ptx.make<arith::TruncIOp>(i32, x), ptx.make<arith::TruncIOp>(i32, y)});
   blocks.jump(blocks.end, ptx.make<arith::ExtUIOp>(i64, quotient));
-  // As many rounds as x has bits, of which a shift by 64 leaves none.
+  // As many rounds as x has bits, of which a shift by 64 leaves none: LLVM's would be poison. Its
+  // ctlz gives 64 bits, PTX's 32.
   blocks.enter(large);
   Value zeros = ptx.get("clz.b64 $0, $1;", i32, x);
   Value bits = ptx.get("shl.b64 $0, $1, $2;", i64, {x, zeros});

@@ -23,6 +23,7 @@ using namespace mlir::mk_thread;
 Track::Track(Ptx &ptx, const Frame &frame, SpanAttr span) : ptx(ptx), frame(frame), span(span) {
   int64_t words = frame.attr.getWords();
   Type i32 = ptx.b.getI32Type();
+  // Read anew, as addresses are: LLVM would keep what NVVM's op gives.
   Value thread = ptx.get("mov.u32 $0, %tid.x;", i32), place, unread;
   unread = ptx.number(words + kTrackBytes * kMaxTracks);
   if (span.getTrack() >= 0) {
@@ -49,7 +50,7 @@ void Track::store(TrackWord word, OpFoldResult value) {
   ptx.store("st.volatile.shared.b32", address, 4 * int64_t(word), value);
 }
 
-/// Read by those for whom the predicate holds.
+/// Read by those for whom the predicate holds; NVVM's op has none.
 Value Track::now(Value predicate) {
   return ptx.get("@$1 mov.u64 $0, %globaltimer;", ptx.b.getI64Type(), predicate);
 }
@@ -74,6 +75,7 @@ void Track::begin(TrackWord clock) {
 // Few registers at a time: what is stored is computed when it is, the time last.
 void Track::end(std::optional<TrackWord> clock, function_ref<OpFoldResult()> value) {
   Value position = load(TrackWord::Position);
+  // Both conditions in one predicate, which LLVM does not compute early.
   Value fits = ptx.test("setp.lt.and.u32 $0, $1, " + std::to_string(MK_TIMELINE_RECORDS) + ", $2;",
                         {position, me});
   Value record = locate(ptx.make<arith::MulIOp>(position, ptx.number(sizeof(mk_timeline_record))));
@@ -96,6 +98,7 @@ void Track::end(std::optional<TrackWord> clock, function_ref<OpFoldResult()> val
 
 void Track::open() {
   Value track = locate({}), time = now(me);
+  // NVVM's op has no effects: LLVM would move it.
   Value sm = ptx.get("mov.u32 $0, %smid;", ptx.b.getI32Type());
   ptx.store("st.global.b32", track, offsetof(mk_timeline_track, sm), sm, me);
   ptx.store("st.global.b64", track, offsetof(mk_timeline_track, begin), time, me);

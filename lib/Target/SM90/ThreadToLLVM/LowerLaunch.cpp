@@ -13,6 +13,7 @@ static Value addressOf(Ptx &ptx, const Frame &frame, LLVM::GEPArg offset) {
 }
 
 void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &frame) {
+  // NVVM's ops for these have no effects: LLVM would read them once, and keep them.
   addPattern<ThreadIdOp>(patterns, [](ThreadIdOp op, Ptx &ptx) {
     return ptx.run("mov.u32 $0, %tid.x;", op.getType(), {}, op.getPinned());
   });
@@ -21,6 +22,7 @@ void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &fra
   });
   addPattern<ParamOp>(patterns, [frame](ParamOp op, Ptx &ptx) -> SmallVector<Value> {
     int64_t offset = op.getOffset();
+    // LLVM would keep what it has loaded.
     if (op.getPinned())
       return {ptx.loadParam(frame, offset)};
     Value address = addressOf(ptx, frame, static_cast<int32_t>(offset));
@@ -38,6 +40,7 @@ void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &fra
     return {addressOf(ptx, frame, offset)};
   });
   addPattern<SharedBaseOp>(patterns, [frame](SharedBaseOp op, Ptx &ptx) -> SmallVector<Value> {
+    // LLVM would keep the address of a global.
     if (op.getPinned())
       return ptx.run("mov.b32 $0, " + frame.at(op.getOffset()) + ";", op.getType(), {},
                      /*touchesMemory=*/false);

@@ -13,14 +13,17 @@
 //     written here (aligned ones, or a predicate that is kept);
 //   - nvvm.fence.proxy is moved out of branches, since LLVM does not take it for convergent;
 //   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
-//   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing.
+//   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing;
+//   - ops for numbers of thread, CTA and SM have no effects: LLVM reads these once and keeps them;
+//   - conditions are predicates of single instructions: LLVM would compute an i1 early and keep it;
+//   - there is none: for cache policies, st.async, and arithmetic as PTX defines it.
 //
 // A string is one instruction. Where an op takes several, with branches, these are a routine
 // (Blocks.h).
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
-#define MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
+#ifndef MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_PTX_H
+#define MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_PTX_H
 
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,4 +142,4 @@ void addSpanPatterns(RewritePatternSet &patterns, const Frame &frame);
 
 } // namespace mlir::mk::thread
 
-#endif // MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
+#endif // MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_PTX_H

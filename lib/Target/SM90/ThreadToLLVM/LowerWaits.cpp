@@ -25,9 +25,10 @@ using namespace mlir::mk_thread;
 static constexpr int kClockShift = 20;
 /// A wait looks whether it goes on each time so many units have passed.
 static constexpr int64_t kPeriod = 8;
-// What is left of a deadline has this bit once it has passed (it is below 0). Behind a failure what
-// is left of a barrier's wait is above kPatience: twice a deadline and some seconds.
-static constexpr int64_t kPassed = 1 << 29, kPatience = 1 << 30, kMorePatience = 8192;
+// What is left of a deadline has this bit once it has passed (it is below 0). Behind a failure a
+// barrier's wait has a grace period, of twice a deadline and some seconds more: what is left of it
+// is above kGrace.
+static constexpr int64_t kPassed = 1 << 29, kGrace = 1 << 30, kGraceMargin = 8192;
 
 namespace {
 /// What waits are made of.
@@ -39,7 +40,9 @@ struct Wait {
     Value units = ptx.make<arith::ShRUIOp>(time, ptx.number(kClockShift - logTimes, 64));
     return ptx.make<arith::TruncIOp>(ptx.b.getI32Type(), units);
   }
-  Value readClock() { return toUnits(ptx.get("mov.u64 $0, %globaltimer;", ptx.b.getI64Type()), 0); }
+  Value readClock() {
+    return toUnits(NVVM::GlobalTimerOp::create(ptx.b, ptx.loc, ptx.b.getI64Type()), 0);
+  }
   /// From so many deadlines, and more units.
   Value countDown(int64_t logTimes, int64_t more = 0) {
     Value deadline = toUnits(report.loadLaunch(offsetof(mk_gpu_launch, deadline_ns)), logTimes);
@@ -121,7 +124,7 @@ static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op,
     report.publish();
     report.raiseAbort();
     report.fail();
-    wait.blocks.jump(wait.again, {wait.countDown(1, kPatience + kMorePatience), wait.last});
+    wait.blocks.jump(wait.again, {wait.countDown(1, kGrace + kGraceMargin), wait.last});
     return wait.blocks.finish();
   });
 }

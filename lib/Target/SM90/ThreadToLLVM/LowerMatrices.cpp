@@ -17,6 +17,7 @@ static SmallVector<Value> lowerApproximate(ApproximateOp op, Ptx &ptx) {
   static const char *const kNames[] = {"rcp.approx.f32", "rcp.approx.ftz.f32", "sin.approx.f32",
                                        "cos.approx.f32"};
   std::string name = kNames[unsigned(op.getFunction())];
+  // NVVM has an op for the second one alone.
   return {ptx.pure(name + " $0, $1;", op.getType(), op.getX())};
 }
 
@@ -38,10 +39,13 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
                    {}, op->getOperands());
   });
   addPattern<DivergentZeroOp>(patterns, [](DivergentZeroOp op, Ptx &ptx) -> SmallVector<Value> {
-    // Threads of a CTA are few: the upper half of the square is 0.
+    // Threads of a CTA are few: the upper half of the square is 0. As arithmetic of its
+    // own LLVM would fold it where it knows that the number is small.
     return {ptx.pure("mul.hi.u32 $0, $1, $1;", op.getType(), {op.getThread()})};
   });
   addPattern<ApproximateOp>(patterns, lowerApproximate);
+  // NVVM's conversions of fp8 may be computed ahead of a branch, where elements would take
+  // registers.
   addPattern<ToFp8Op>(patterns, [](ToFp8Op op, Ptx &ptx) -> SmallVector<Value> {
     // The first operand becomes the upper byte.
     return {ptx.pure("cvt.rn.satfinite." + nameOfPair(op.getType()).str() + ".f32 $0, $1, $2;",

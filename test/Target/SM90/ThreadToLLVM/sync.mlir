@@ -19,9 +19,9 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], 32768;"
   mk_thread.mbarrier_expect %b, 32768
   // CHECK: "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r"
-  %there = mk_thread.map_shared %b in %c
+  %remote = mk_thread.map_shared %b in %c
   // CHECK: "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [$4+2048], {$0, $1, $2, $3}, [$5];"
-  mk_thread.send_shared %c, %c, %c, %c to %there + 2048 told %there
+  mk_thread.send_shared %c, %c, %c, %c to %remote + 2048 told %remote
   // CHECK: "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], 3;"
   mk_thread.mbarrier_complete %b, 3
   // CHECK: "bar.sync $0, 256;", "r,~{memory}"
@@ -36,7 +36,7 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   // CHECK: %[[OUT:.*]] = llvm.inline_asm {{.*}} "vote.sync.any.pred $0, $1, 0xffffffff;", "=b,b,~{memory}" %[[IN]] :
   // CHECK: "selp.b32 $0, 1, 0, $1;", "=r,b" %[[OUT]] :
   %some = mk_thread.any %any
-  // CHECK: "bar.sync 0;", "~{memory}"
+  // CHECK: nvvm.barrier0
   mk_thread.sync_cta
   // CHECK: "bar.warp.sync 0xffffffff;", "~{memory}"
   mk_thread.sync_warp

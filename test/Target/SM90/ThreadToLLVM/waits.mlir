@@ -16,7 +16,7 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "ld.param.b64 $0, [waits_param_0+88];"
   // CHECK: arith.constant 20 :
   // CHECK: %[[DEADLINE:.*]] = arith.minui
-  // CHECK: "mov.u64 $0, %globaltimer;"
+  // CHECK: nvvm.read.ptx.sreg.globaltimer : i64
   // CHECK: %[[BEGIN:.*]] = arith.trunci
   // CHECK: llvm.br ^[[AGAIN:.*]](%[[DEADLINE]], %[[BEGIN]] : i32, i32)
   // CHECK: ^[[AGAIN]](%[[LEFT:.*]]: i32, %[[LAST:.*]]: i32):

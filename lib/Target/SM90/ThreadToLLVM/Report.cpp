@@ -20,6 +20,7 @@ void Report::put(int64_t offset, OpFoldResult value) {
 void Report::begin(const Site &site, ValueRange arguments) {
   begin();
   put(offsetof(mk_gpu_report, kind), arguments[site.kind]);
+  // Read here: NVVM's op has no effects, and LLVM would keep what it gives.
   put(offsetof(mk_gpu_report, cta), ptx.get("mov.u32 $0, %ctaid.x;", ptx.b.getI32Type()));
   put(offsetof(mk_gpu_report, role), arguments[site.role]);
   put(offsetof(mk_gpu_report, number), arguments[site.number]);

@@ -28,6 +28,7 @@ static SmallVector<Value> lowerCopyTensor(CopyTensorOp op, Ptx &ptx) {
     operands.push_back(op.getCtas());
   }
   if (op.getOnce()) {
+    // NVVM has no op that makes a policy of the cache.
     text += ", $" + std::to_string(operands.size());
     operands.push_back(
         ptx.pure("createpolicy.fractional.L2::evict_first.b64 $0;", ptx.b.getI64Type(), {}));

@@ -3,8 +3,8 @@
 // What waits, checks and records of time have in common.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_REPORT_H
-#define MKERNEL_LIB_CONVERSION_THREADTOLLVM_REPORT_H
+#ifndef MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_REPORT_H
+#define MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_REPORT_H
 
 #include "Blocks.h"
 #include "mkernel/ABI/Gpu.h"
@@ -93,4 +93,4 @@ private:
 
 } // namespace mlir::mk::thread
 
-#endif // MKERNEL_LIB_CONVERSION_THREADTOLLVM_REPORT_H
+#endif // MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_REPORT_H

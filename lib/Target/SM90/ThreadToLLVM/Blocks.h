@@ -6,8 +6,8 @@
 // (lib/Target/SM90/Routines.h).
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_BLOCKS_H
-#define MKERNEL_LIB_CONVERSION_THREADTOLLVM_BLOCKS_H
+#ifndef MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_BLOCKS_H
+#define MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_BLOCKS_H
 
 #include "Ptx.h"
 
@@ -62,4 +62,4 @@ private:
 
 } // namespace mlir::mk::thread
 
-#endif // MKERNEL_LIB_CONVERSION_THREADTOLLVM_BLOCKS_H
+#endif // MKERNEL_LIB_TARGET_SM90_THREADTOLLVM_BLOCKS_H
