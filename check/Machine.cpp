@@ -34,7 +34,7 @@ struct Machine::Counter {
 
 struct Machine::Queue {
   struct Record {
-    bool there = false;
+    bool present = false;
     std::vector<int64_t> words;
     Releases released;
   };
@@ -352,7 +352,7 @@ Machine::Step Machine::push(uint32_t cta, const Event &event) {
   if (queue.records.size() <= entry)
     queue.records.resize(entry + 1);
   Queue::Record &record = queue.records[entry];
-  record.there = true;
+  record.present = true;
   record.words = event.record;
   if (options_.races)
     record.released = races_->release(cta, event);
@@ -366,7 +366,7 @@ Machine::Step Machine::push(uint32_t cta, const Event &event) {
 Machine::Step Machine::pop(uint32_t cta, const Event &event) {
   Queue &queue = queues_[{rankOf(cta), event.object}];
   auto entry = static_cast<size_t>(event.element);
-  if (entry >= queue.records.size() || !queue.records[entry].there) {
+  if (entry >= queue.records.size() || !queue.records[entry].present) {
     queue.waiters.push_back(cta);
     return Step::Blocked;
   }

@@ -17,7 +17,7 @@ static constexpr double kOverlapping = 0.03, kOverlappingMs = 0.001;
 /// still pay (docs/cost-model.md, "Candidates").
 static constexpr double kWorthMeasuring = 1.4;
 /// Most candidates with as many items that are divided alike.
-static constexpr int64_t kOfDivision = 2;
+static constexpr int64_t kMostPerDivision = 2;
 
 /// Times of bursts and of steady use count alike.
 double mk::getScore(const ModelChoice &choice) {
@@ -103,7 +103,7 @@ std::vector<ModelChoice::Candidate> Ranking::take(size_t most, const ModelChoice
     ++divided[getDivision(near.work)];
   }
   for (Entry &entry : entries)
-    if (list.size() < most && entry.score <= worth && divided[entry.division] < kOfDivision &&
+    if (list.size() < most && entry.score <= worth && divided[entry.division] < kMostPerDivision &&
         known.insert({entry.score, entry.asked}).second) {
       ++divided[entry.division];
       list.push_back(std::move(entry.candidate));

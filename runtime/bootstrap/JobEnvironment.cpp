@@ -71,8 +71,8 @@ private:
   const Environment &environment_;
 };
 
-void need(Claim &claim, const char *name, bool there) {
-  if (!there && claim.missing.empty())
+void need(Claim &claim, const char *name, bool given) {
+  if (!given && claim.missing.empty())
     claim.missing = name;
 }
 

@@ -69,8 +69,8 @@ void StoreClient::Impl::run() {
     if (beats && next.passed()) {
       next = Deadline::after(interval());
       // What has come lies in the socket if this thread has slept.
-      if (Status there = polls[1].revents ? Status() : beat(); !there)
-        return fail(there);
+      if (Status alive = polls[1].revents ? Status() : beat(); !alive)
+        return fail(alive);
     }
     if (!polls[1].revents)
       continue;

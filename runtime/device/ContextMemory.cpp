@@ -36,14 +36,11 @@ Result<std::byte *> Context::allocate(uint64_t bytes, std::string_view what) {
   };
   Status status = take();
   // Also the barrier behind which peers may write.
-  MK_TRY(agreeOn(*this, "symmetric memory",
-                 status.isOk() ? *heap_->offsetOf(memory.data()) : 0, status,
-                 [&](uint32_t r, const std::string &here, const std::string &there) {
-                   return error(StatusCode::InvalidArgument,
-                                "ranks disagree: ", what,
-                                " is at offset ", here,
-                                " of the symmetric memory on rank 0 and at ",
-                                there, " on rank ", r,
+  MK_TRY(agreeOn(*this, "symmetric memory", status.isOk() ? *heap_->offsetOf(memory.data()) : 0,
+                 status, [&](uint32_t r, const std::string &first, const std::string &other) {
+                   return error(StatusCode::InvalidArgument, "ranks disagree: ", what,
+                                " is at offset ", first,
+                                " of the symmetric memory on rank 0 and at ", other, " on rank ", r,
                                 ": allocate, bind and free in the same order on "
                                 "all ranks");
                  }));
@@ -61,13 +58,12 @@ Status Context::free(void *memory) {
           : error(StatusCode::InvalidArgument,
                   "this is no address that Context::allocate gave and that is "
                   "still allocated");
-  MK_TRY(agreeOn(*this, "freed symmetric memory",
-                 status.isOk() ? *heap_->offsetOf(memory) : 0, status,
-                 [](uint32_t r, const std::string &here, const std::string &there) {
+  MK_TRY(agreeOn(*this, "freed symmetric memory", status.isOk() ? *heap_->offsetOf(memory) : 0,
+                 status, [](uint32_t r, const std::string &first, const std::string &other) {
                    return error(StatusCode::InvalidArgument,
                                 "ranks disagree: rank 0 frees symmetric memory at "
                                 "offset ",
-                                here, ", rank ", r, " at ", there,
+                                first, ", rank ", r, " at ", other,
                                 ": free the same on all ranks, in the same order");
                  }));
   allocated_.erase(it);

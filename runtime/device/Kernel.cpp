@@ -273,16 +273,14 @@ Status BoundKernel::attach(size_t arg, void *data,
     if (status.isOk())
       status = device_->settle(arg);
     uint64_t place = context_.heap().offsetOf(data).value_or(0);
-    MK_TRY(agreeOn(
-        context_, str("attach ", metadata_.kernel, ".", a.name), place, status,
-        [&](uint32_t r, const std::string &here, const std::string &there) {
-          return error(StatusCode::InvalidArgument,
-                       "ranks disagree: symmetric argument '", a.name,
-                       "' is attached at offset ", here,
-                       " of the symmetric memory on rank 0 and at ", there,
-                       " on rank ", r,
-                       ": attach the same place of what all ranks have allocated");
-        }));
+    MK_TRY(agreeOn(context_, str("attach ", metadata_.kernel, ".", a.name), place, status,
+                   [&](uint32_t r, const std::string &first, const std::string &other) {
+                     return error(StatusCode::InvalidArgument,
+                                  "ranks disagree: symmetric argument '", a.name,
+                                  "' is attached at offset ", first,
+                                  " of the symmetric memory on rank 0 and at ", other, " on rank ",
+                                  r, ": attach the same place of what all ranks have allocated");
+                   }));
     return device_->attach(arg, static_cast<std::byte *>(data), {});
   }
   if (!data || reinterpret_cast<uintptr_t>(data) % byteSize(a.type))

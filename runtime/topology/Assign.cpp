@@ -155,16 +155,15 @@ private:
 
   Status noNic(std::string_view name) const {
     std::vector<std::string_view> names;
-    std::string there;
+    std::string present;
     for (const MachineNic &nic : machine.nics) {
       names.push_back(nic.name);
-      there += (there.empty() ? "" : ", ") + nic.name;
+      present += (present.empty() ? "" : ", ") + nic.name;
     }
     std::string like = env::nearest(name, names);
-    return wrong("there is no NIC '", name, "'",
-                 like.empty() ? "" : "; did you mean '" + like + "'?",
-                 there.empty() ? std::string("; this machine has none")
-                               : "; this machine has " + there);
+    return wrong(
+        "there is no NIC '", name, "'", like.empty() ? "" : "; did you mean '" + like + "'?",
+        present.empty() ? std::string("; this machine has none") : "; this machine has " + present);
   }
 
   template <typename... Args> static Status wrong(const Args &...args) {

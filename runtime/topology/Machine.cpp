@@ -112,15 +112,14 @@ Distance Machine::distance(const PciPlace &a, const PciPlace &b) const {
 
 Result<uint32_t> Machine::gpuAt(std::string_view busId) const {
   MK_ASSIGN(PciAddress wanted, PciAddress::parse(busId));
-  std::string there;
+  std::string present;
   for (uint32_t i = 0; i < gpus.size(); ++i) {
     if (gpus[i].place.address == wanted)
       return i;
-    there += (i ? ", " : "") + gpus[i].place.address->toString();
+    present += (i ? ", " : "") + gpus[i].place.address->toString();
   }
-  return error(StatusCode::NotFound, "no GPU has the PCI address ",
-               wanted.toString(), "; this machine has ",
-               there.empty() ? "no GPU" : there);
+  return error(StatusCode::NotFound, "no GPU has the PCI address ", wanted.toString(),
+               "; this machine has ", present.empty() ? "no GPU" : present);
 }
 
 namespace {

@@ -42,9 +42,9 @@ std::vector<Rail> commonRails(std::span<const NodeNics> nodes) {
     return {};
   std::vector<Rail> common = railsOf(nodes[0]);
   for (const NodeNics &node : nodes.subspan(1)) {
-    std::vector<Rail> kept, there = railsOf(node);
+    std::vector<Rail> kept, others = railsOf(node);
     for (Rail &rail : common)
-      for (const Rail &other : there)
+      for (const Rail &other : others)
         if (other.uses == rail.uses) {
           rail.nics.push_back(other.nics[0]);
           rail.mbits = std::min(rail.mbits, other.mbits);

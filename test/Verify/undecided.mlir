@@ -1,12 +1,16 @@
 // RUN: split-file %s %t
 // RUN: mk-opt %t/long.mlir -mk-verify-progress="report=true max-events=50" -o %t/out 2>&1 | FileCheck %s --check-prefix=RACES
 // RUN: mk-opt %t/long.mlir -mk-verify-progress="report=true max-events=5" -o %t/out 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: mk-opt %t/idle.mlir -mk-assign-ctas -mk-verify-progress=report=true -o %t/out 2>&1 | FileCheck %s --check-prefix=IDLE
+// RUN: mk-opt %t/alone.mlir -mk-assign-ctas -mk-verify-progress="report=true max-events=1" -o %t/out 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: mk-opt %t/call.mlir -mk-verify-progress=report=true -o %t/out 2>&1 | FileCheck %s --check-prefix=CALL
 // RUN: mk-opt %t/rest.mlir -mk-verify-progress=report=true -o %t/out 2>&1 | FileCheck %s --check-prefix=REST
 
 // Kernels that are too large, or not as the pass wants them.
 // RACES: remark: kernel 'long' always ends: 101 events of 1 CTAs; too large to be searched for races
 // LARGE: remark: progress of kernel 'long' is not decided: the kernel is too large to be followed
+// IDLE: remark: kernel 'idle' has nothing to wait for{{$}}
+// ALONE: remark: kernel 'alone' has nothing to wait for; too large to be searched for races
 // CALL: remark: progress of kernel 'call' is not decided: it is not at the tile level with calls inlined
 // REST: remark: progress of kernel 'rest' is not decided: it cannot be lowered as it is
 
@@ -27,6 +31,23 @@ mk.kernel @long on @mesh (in %a : memref<8xf32> [8]) {
       mk.signal %s[%i] : !mk.signal<50, gpu, arrivals = 1>
       mk.wait %s[%i] ge %c1 : !mk.signal<50, gpu, arrivals = 1>
     }
+  }
+}
+
+//--- idle.mlir
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @idle on @mesh (out %c : memref<24xf32> [24]) {
+  mk.role @a ctas(2) {
+  }
+}
+
+//--- alone.mlir
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @alone on @mesh (in %a : memref<24xf32> [24], out %c : memref<24xf32> [24]) {
+  %c0 = arith.constant 0 : index
+  mk.role @a ctas(1) {
+    %t = mk.load %a[%c0] : memref<24xf32> -> tensor<24xf32>
+    mk.store %t, %c[%c0] : tensor<24xf32>, memref<24xf32>
   }
 }
 

@@ -292,9 +292,9 @@ static bool isHostMemory(const void *address, size_t bytes) {
     return true;
   for (size_t at : {size_t(0), bytes - 1}) {
     char byte;
-    iovec here{&byte, 1};
-    iovec there{static_cast<char *>(const_cast<void *>(address)) + at, 1};
-    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT)
+    iovec local{&byte, 1};
+    iovec remote{static_cast<char *>(const_cast<void *>(address)) + at, 1};
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 && errno == EFAULT)
       return false;
   }
   return true;

@@ -130,14 +130,14 @@ TEST(SoftRdmaOrder, CountingFragmentsIsCaughtInAllOrders) {
       ASSERT_EQ(w.a.write(i, i * 512, i * 512, 512, 0), 0);
     int count = 0;
     bool announcedEarly = false;
-    std::array<bool, 4> there{};
+    std::array<bool, 4> arrived{};
     for (uint64_t packet : order) {
       ASSERT_TRUE(softrdma_deliver(0, packet));
-      there[packet] = true;
+      arrived[packet] = true;
       Completion c;
       while (w.b.poll(c, 0))
         ++count;
-      bool one = (there[0] && there[1]) || (there[2] && there[3]);
+      bool one = (arrived[0] && arrived[1]) || (arrived[2] && arrived[3]);
       announcedEarly |= count == 2 && !one;
     }
     EXPECT_EQ(count, 4);

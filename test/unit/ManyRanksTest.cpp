@@ -57,8 +57,8 @@ Status runRank(uint32_t rank, const std::string &endpoint,
   memset(in, int(rank + 1), kPiece);
   std::byte *mine = out + rank * kPiece;
   for (uint32_t peer = 0; peer < kWorld; ++peer) {
-    if (std::byte *there = heap->peerPointer(peer, mine)) {
-      memcpy(there, in, kPiece);
+    if (std::byte *remote = heap->peerPointer(peer, mine)) {
+      memcpy(remote, in, kPiece);
       heap->peerSignal(peer, 0)->fetch_add(1, std::memory_order_release);
       continue;
     }

@@ -41,9 +41,9 @@ TEST_F(Symmetric, PeersAreAddressedAndMemoryIsUsedAgain) {
         ASSERT_EQ(x[i], 0) << "zeroed in round " << round;
       ASSERT_OK(context.allGather("zeroes", "").status());
       uint32_t peer = r ^ 1;
-      auto there = context.addressAt(peer, x + 999);
-      ASSERT_OK(there);
-      *reinterpret_cast<float *>(*there) = float(10 * round + r);
+      auto remote = context.addressAt(peer, x + 999);
+      ASSERT_OK(remote);
+      *reinterpret_cast<float *>(*remote) = float(10 * round + r);
       ASSERT_OK(context.allGather("written", "").status());
       EXPECT_EQ(x[999], float(10 * round + peer));
       EXPECT_EQ(*context.addressAt(r, x), reinterpret_cast<std::byte *>(x));

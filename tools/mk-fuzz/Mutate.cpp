@@ -171,10 +171,10 @@ struct Mutator {
     if (others.empty())
       return false;
     Operation *b = others[below(others.size())];
-    Attribute there = b->getAttrDictionary().get(named->getName());
-    if (!there || there == named->getValue())
+    Attribute other = b->getAttrDictionary().get(named->getName());
+    if (!other || other == named->getValue())
       return false;
-    a->setAttr(named->getName(), there);
+    a->setAttr(named->getName(), other);
     return true;
   }
 

@@ -98,11 +98,12 @@ typedef struct mkernel_compile_options {
   int64_t nodes, gpus; /* products of the net and the link axes */
   int64_t grid;        /* CTAs; default: the target's */
   const char *cpu;     /* of host code; default: "native" */
-  const char *tuning;  /* a tuning file, or "none"; default: the target's */
+  const char *tuning;  /* a tuning file, "model" (the cost model alone) or "none" (neither);
+                          default: the target's */
   /* Folder of the cache, or "off"; default: what MK_CACHE_DIR says. */
   const char *cache;
-  const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the
-                          one beside libmkernel_runtime.so */
+  const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the one beside
+                          libmkernel_runtime.so, else ../lib beside the program */
   int no_bounds; /* 1: code does not check that what ops name exists */
   /* Versions of the kernel for sizes that are given when binding, as in
      "M=64,M=512+TM=128" (docs/embedding.md); default: one for all. */

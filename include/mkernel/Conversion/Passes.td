@@ -120,7 +120,7 @@ def ConvertThreadToLLVMPass : Pass<"convert-mk-thread-to-llvm", "::mlir::ModuleO
   let description = [{
     A kernel becomes a function in the LLVM dialect, whose control flow is `scf` and whose integers
     are `arith` still; each op of `mk_thread` becomes an instruction (an op of NVVM, or inline PTX),
-    or a call of a function that the module gets (lib/Conversion/ThreadToLLVM/Blocks.h).
+    or a call of a function that the module gets (lib/Target/SM90/ThreadToLLVM/Blocks.h).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];

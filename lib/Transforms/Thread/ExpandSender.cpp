@@ -19,7 +19,7 @@ using namespace mlir::mk_thread;
 /// The words of a post, by their offsets: the tile's number (0: there are no more), whether it is
 /// sent, the element of the signal, where the tile begins, the ranks.
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32;
-static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBytes);
+static_assert(kPeers + 4 * kMostPeers == kPostPacing && kPostPacing + 4 <= kPostBytes);
 
 static void writePost(PostTileOp op, Emitter &e) {
   Value at = e.shared(op.getPost());
@@ -30,7 +30,7 @@ static void writePost(PostTileOp op, Emitter &e) {
   if (!op.getNumber())
     return;
   write(op.getSends(), kSends);
-  write(e.c32(kForNobody), kPostHurry);
+  write(e.c32(kPaced), kPostPacing);
   write(op.getElement(), kElement);
   for (auto [d, offset] : llvm::enumerate(op.getCoordinates()))
     write(offset, kOffsets + 4 * d);
@@ -49,9 +49,9 @@ static void postTile(PostTileOp op, Emitter &e) {
 }
 
 static void flushSender(FlushSenderOp op, Emitter &e) {
-  Value hurry = e.c32(op.getParity() ? kForSender : kForOthers);
+  Value pacing = e.c32(op.getParity() ? kDrained : kUnpaced);
   ifThen(e, eq(e, op.getThread(), 0),
-         [&] { StoreSharedOp::create(e, hurry, e.shared(op.getPost()), kPostHurry); });
+         [&] { StoreSharedOp::create(e, pacing, e.shared(op.getPost()), kPostPacing); });
   if (op.getParity())
     BarrierWaitOp::create(e, e.shared(*op.getSent()), op.getParity(), e.c32(0), *op.getReport(),
                           /*doubleDeadline=*/false);
@@ -65,9 +65,9 @@ static Value readTime(Emitter &e) {
 /// Sleeps until `time`, or until the consumer waits.
 static void napUntil(Emitter &e, Value post, Value time) {
   auto mayBackOff = [&] {
-    Value hurry = LoadSharedOp::create(e, e.i32, post, kPostHurry);
+    Value pacing = LoadSharedOp::create(e, e.i32, post, kPostPacing);
     Value isEarly = slt(e, sub(e, readTime(e), time), 0);
-    return and_(e, isEarly, eq(e, hurry, kForNobody));
+    return and_(e, isEarly, eq(e, pacing, kPaced));
   };
   whileTrue(e, mayBackOff,
             [&] { NVVM::NanosleepOp::create(e, e.c32(e.sm.getThresholds().getPostedNap())); });
@@ -129,7 +129,7 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
       coordinates.back() = add(e, coordinates.back(), column);
       StoreTensorOp::create(e, source, map, coordinates, tile.getAdd());
       CommitGroupOp::create(e);
-      ifThen(e, and_(e, isAway, ne(e, word(kPostHurry), kForSender)),
+      ifThen(e, and_(e, isAway, ne(e, word(kPostPacing), kDrained)),
              [&] { WaitGroupOp::create(e, 0, /*read=*/false); });
     });
   };

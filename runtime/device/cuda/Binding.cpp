@@ -244,8 +244,7 @@ Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream)
 Status Binding::enqueue(const LaunchOptions &options) {
   deadline_ = options.deadline;
   Variant &variant = variants_[chosen_];
-  variant.block().launch().deadline_ns =
-      uint64_t(std::max<int64_t>(options.deadline.count(), 1));
+  variant.params().launch().deadline_ns = uint64_t(std::max<int64_t>(options.deadline.count(), 1));
   // All CTAs at a time, or as soon as there is room: the kernel itself waits for
   // what comes before it in the stream.
   LaunchAttribute how[2];
@@ -267,7 +266,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
   config.numAttributes = attributes;
   MK_TRY(check(variant.enqueueFront(config.stream),
                str("copying for kernel '", metadata_.kernel, "'")));
-  void *parameters[] = {variant.block().data()};
+  void *parameters[] = {variant.params().data()};
   MK_TRY(check(device_->driver().launchKernelEx(&config, variant.function(), parameters, nullptr),
                str("launching kernel '", metadata_.kernel, "'")));
   return check(variant.enqueueBehind(config.stream),

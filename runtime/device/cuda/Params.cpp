@@ -114,10 +114,10 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   }
   for (size_t i = 0; i < layout.signals.size(); ++i) {
     const StateLayout::Signal &signal = layout.signals[i];
-    SharedSignal there = i < shared.size() ? shared[i] : SharedSignal();
-    if (!there.values)
-      there.values = state + signal.values;
-    putSignal(layout_.signals[i], there, state + signal.bases);
+    SharedSignal place = i < shared.size() ? shared[i] : SharedSignal();
+    if (!place.values)
+      place.values = state + signal.values;
+    putSignal(layout_.signals[i], place, state + signal.bases);
     put(layout_.signals[i] + abi::kSignalBytes, plan.signals[i].extents);
   }
   for (size_t i = 0; i < layout.counters.size(); ++i) {

@@ -90,14 +90,13 @@ Status Peers::describe(Context &context, const Metadata &metadata,
     const Metadata::Arg &arg = metadata.args[maps[m].arg];
     for (uint32_t r = 0; r < world; ++r) {
       uint64_t number = m * world + r;
-      Tensor there = args[maps[m].arg];
-      there.sizes = plan.shard(maps[m].arg, r).sizes;
-      there.strides = tightStrides(there.sizes);
-      auto *local = reinterpret_cast<const void *>(there.address);
+      Tensor remote = args[maps[m].arg];
+      remote.sizes = plan.shard(maps[m].arg, r).sizes;
+      remote.strides = tightStrides(remote.sizes);
+      auto *local = reinterpret_cast<const void *>(remote.address);
       std::byte *address = context.heap().peerPointer(r, local);
-      there.address = reinterpret_cast<uint64_t>(address);
-      bool valid = address && encodeTensorMap(driver, maps[m], there, arg.name,
-                                              bytes[number]);
+      remote.address = reinterpret_cast<uint64_t>(address);
+      bool valid = address && encodeTensorMap(driver, maps[m], remote, arg.name, bytes[number]);
       put(t.valid + 4 * number, uint32_t(valid));
     }
   }

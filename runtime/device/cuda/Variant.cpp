@@ -46,15 +46,15 @@ Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const E
     MK_ASSIGN(state_, DeviceMemory::allocate(
                           gpu_, layout_.bytes,
                           str("what the CTAs of kernel '", metadata_.kernel, "' share")));
-    block_ = ParamBlock(metadata_, about_);
-    block_.launch() = launch;
+    params_ = ParamBlock(metadata_, about_);
+    params_.launch() = launch;
     MK_ASSIGN(module_, load());
   }
   if (context.world() > 1)
     MK_TRY(peers_.describe(context, metadata_, about_, plan, packing_.args()));
   Current current(*gpu_);
   const std::vector<Tensor> &args = packing_.args();
-  mk_gpu_launch &l = block_.launch();
+  mk_gpu_launch &l = params_.launch();
   l.maps_valid = 0;
   for (size_t i = 0; i < about_.tensorMaps.size(); ++i) {
     const Metadata::TensorMap &map = about_.tensorMaps[i];
@@ -67,12 +67,12 @@ Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const E
       tensor.address = state_.address() + layout_.zeroes;
     }
     bool made = encodeTensorMap(gpu_->driver(), map, tensor, metadata_.args[map.arg].name,
-                                block_.tensorMap(i));
+                                params_.tensorMap(i));
     if (made && !empty)
       l.maps_valid |= uint64_t(1) << i;
   }
-  block_.fill(metadata_, plan.dims(context.rank()), args, plan.plan(context.rank()), layout_,
-              state_.address(), peers_.signals(), timeline);
+  params_.fill(metadata_, plan.dims(context.rank()), args, plan.plan(context.rank()), layout_,
+               state_.address(), peers_.signals(), timeline);
   if (context.world() > 1)
     peers_.fill(l);
   return Engines::areNeeded(metadata_) ? prepareEngines(context, plan.plan(context.rank()), puts)
@@ -91,5 +91,5 @@ Status Variant::prepareEngines(Context &context, const Plan &own, std::span<cons
                          ? shared[i].values
                          : state_.address() + layout_.signals[i].values);
   return engines_->prepare(context, metadata_, own, puts, values,
-                           shared.empty() ? 0 : shared[count].values, block_.launch());
+                           shared.empty() ? 0 : shared[count].values, params_.launch());
 }

@@ -41,14 +41,14 @@ public:
                  const std::function<Result<std::shared_ptr<const Module>>()> &load,
                  const mk_gpu_launch &launch, uint64_t timeline);
 
-  ParamBlock &block() { return block_; }
+  ParamBlock &params() { return params_; }
   const Peers &peers() const { return peers_; }
   FunctionHandle function() const { return module_->function(); }
   // What stands around each launch; a CUresult each. The context is current.
   int enqueueFront(StreamHandle stream) {
     int code = packing_.launch(stream);
     return code || !hasCopies() ? code
-                                : engines_->enqueueFront(stream, block_.launch().deadline_ns);
+                                : engines_->enqueueFront(stream, params_.launch().deadline_ns);
   }
   int enqueueBehind(StreamHandle stream) const {
     return hasCopies() ? engines_->enqueueBehind(stream) : 0;
@@ -66,7 +66,7 @@ private:
   Peers peers_;
   StateLayout layout_;
   DeviceMemory state_;
-  ParamBlock block_;
+  ParamBlock params_;
   Packing packing_;
   std::unique_ptr<Engines> engines_; // null: no role of theirs
 };

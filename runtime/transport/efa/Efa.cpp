@@ -76,31 +76,31 @@ Status Efa::openPath(Path &path) {
     MK_TRY(openQueue(nic, *source.queue));
   }
   path.queue = source.queue;
-  path.here.qpn = source.queue->qp->qp_num;
-  path.here.qkey = source.qkey;
+  path.local.qpn = source.queue->qp->qp_num;
+  path.local.qkey = source.qkey;
   return {};
 }
 
-Status Efa::joinPath(Path &path, const NicEndpoint &there) {
+Status Efa::joinPath(Path &path, const NicEndpoint &remote) {
   Nic &nic = nicOf(path);
   ibv_ah_attr address{};
   address.is_global = 1;
   address.port_num = static_cast<uint8_t>(nic.port);
-  std::memcpy(address.grh.dgid.raw, there.gid.data(), there.gid.size());
+  std::memcpy(address.grh.dgid.raw, remote.gid.data(), remote.gid.size());
   errno = 0;
   path.ah = library().create_ah(nic.pd, &address);
   if (!path.ah)
     return errnoError(StatusCode::Unavailable,
-                      str("EFA device ", nic.name(), ": an address of rank ",
-                          path.peer, ", device ", there.name,
+                      str("EFA device ", nic.name(), ": an address of rank ", path.peer,
+                          ", device ", remote.name,
                           " (are both in one subnet, and does the security "
                           "group allow all traffic within itself?)"),
                       errno);
   Source &source = sources_[&nic];
   efadv_ah_attr number{};
   if (library().efa.query_ah(path.ah, &number, sizeof(number)) == 0)
-    source.byAddress[addressKey(number.ahn, path.there.qpn)] = &path;
-  auto [at, fresh] = source.byNumber.try_emplace(path.there.qpn, &path);
+    source.byAddress[addressKey(number.ahn, path.remote.qpn)] = &path;
+  auto [at, fresh] = source.byNumber.try_emplace(path.remote.qpn, &path);
   if (!fresh)
     at->second = nullptr;
   return {};

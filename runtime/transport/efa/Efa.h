@@ -15,7 +15,7 @@ public:
 private:
   using Rdma::Rdma;
   Status openPath(Path &path) override;
-  Status joinPath(Path &path, const NicEndpoint &there) override;
+  Status joinPath(Path &path, const NicEndpoint &remote) override;
   Path *pathOfSignal(Nic &nic) override;
   Status openQueue(Nic &nic, Queue &queue);
 

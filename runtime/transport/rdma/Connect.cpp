@@ -135,8 +135,8 @@ Status Rdma::meetPeers(StoreClient &store, std::span<const uint32_t> peers,
     MK_TRY(checkAgreement(own, link.endpoint));
     link.code = ImmediateCode(static_cast<uint32_t>(own.slots));
     bool lower = own.rank < peer;
-    NodeNics here = own.rails(), there = link.endpoint.rails();
-    auto pairs = lower ? stripes(here, 0, there, 0) : stripes(there, 0, here, 0);
+    NodeNics local = own.rails(), remote = link.endpoint.rails();
+    auto pairs = lower ? stripes(local, 0, remote, 0) : stripes(remote, 0, local, 0);
     if (!pairs)
       return pairs.status().withContext(
           str("ranks ", own.rank, " and ", peer));
@@ -182,7 +182,7 @@ Status Rdma::makePaths(std::span<const uint32_t>) {
         sends + uint64_t(load.paths) * (load.window + kCreditReserve))));
   }
   for (Path &path : paths_) {
-    path.here.window = loads_.at(&nicOf(path)).window;
+    path.local.window = loads_.at(&nicOf(path)).window;
     MK_TRY(openPath(path));
   }
   return {};
@@ -196,7 +196,7 @@ Status Rdma::joinPaths(StoreClient &store, std::span<const uint32_t> peers,
   for (uint32_t peer : peers) {
     std::vector<PathEndpoint> own;
     for (const Path *path : peers_.at(peer).paths)
-      own.push_back(path->here);
+      own.push_back(path->local);
     MK_TRY(store.set(pairKey(heap().rank(), peer), encodePaths(own), deadline));
   }
   for (uint32_t peer : peers) {
@@ -206,7 +206,7 @@ Status Rdma::joinPaths(StoreClient &store, std::span<const uint32_t> peers,
               decodePaths(bytes, peer, link.paths.size()));
     for (size_t i = 0; i < theirs.size(); ++i) {
       Path &path = *link.paths[i];
-      path.there = theirs[i];
+      path.remote = theirs[i];
       path.credits = theirs[i].window;
       MK_TRY(joinPath(path, link.endpoint.nics[path.remoteNic]));
     }

@@ -195,11 +195,10 @@ Result<SegmentEndpoint> SegmentEndpoint::decode(std::string_view bytes,
 }
 
 Status checkAgreement(const RankEndpoint &own, const RankEndpoint &theirs) {
-  auto differs = [&](std::string_view what, const auto &here,
-                     const auto &there, std::string_view remedy) {
-    return error(StatusCode::InvalidArgument, "rank ", own.rank, " has ", what,
-                 " ", here, ", rank ", theirs.rank, " has ", there, ": ",
-                 remedy);
+  auto differs = [&](std::string_view what, const auto &ownValue, const auto &theirValue,
+                     std::string_view remedy) {
+    return error(StatusCode::InvalidArgument, "rank ", own.rank, " has ", what, " ", ownValue,
+                 ", rank ", theirs.rank, " has ", theirValue, ": ", remedy);
   };
   if (own.transport != theirs.transport)
     return differs("transport", own.transport, theirs.transport,

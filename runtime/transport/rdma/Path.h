@@ -63,7 +63,7 @@ struct Path {
   double share = 0;             // of the traffic to the peer
   Queue *queue = nullptr;
   ibv_ah *ah = nullptr; // SRD
-  PathEndpoint here, there;
+  PathEndpoint local, remote;
   double sent = 0; // bytes, each counted as 1 / share
 
   // Signals. `credits` may be sent; each credit message brings a quarter of the
@@ -72,8 +72,8 @@ struct Path {
   uint32_t owed = 0;      // taken here and not given back
   uint64_t immediatesTaken = 0; // credits included, as in the next one
   uint64_t immediatesDone = 0;  // of this end, completed
-  uint32_t quantum() const { return there.window / 4; }
-  uint32_t ownQuantum() const { return here.window / 4; }
+  uint32_t quantum() const { return remote.window / 4; }
+  uint32_t ownQuantum() const { return local.window / 4; }
 
   std::deque<uint32_t> writes, signals; // works that wait
   uint32_t creditsToSend = 0;

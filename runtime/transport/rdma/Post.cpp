@@ -203,10 +203,10 @@ void Rdma::raiseSignal(uint32_t put) {
 void Rdma::build(Path &path, uint32_t number, bool signaled) {
   const Work &work = works_[number];
   const PeerLink &peer = peers_.at(path.peer);
-  const NicEndpoint &there = peer.endpoint.nics[path.remoteNic];
+  const NicEndpoint &remote = peer.endpoint.nics[path.remoteNic];
   const Nic &nic = nicOf(path);
-  uint32_t remoteKey = there.sinkKey, localKey = nic.source->lkey;
-  uint64_t to = there.sinkAddress;
+  uint32_t remoteKey = remote.sinkKey, localKey = nic.source->lkey;
+  uint64_t to = remote.sinkAddress;
   uint64_t from = reinterpret_cast<uint64_t>(nic.sourceMemory.get());
   if (work.kind == Work::Write || work.kind == Work::WriteSignal) {
     const Segment &source = *memory_->segments().find(work.src);
@@ -225,7 +225,7 @@ void Rdma::build(Path &path, uint32_t number, bool signaled) {
     ibv_wr_rdma_write_imm(ex, remoteKey, to, htonl(work.immediate));
   ibv_wr_set_sge(ex, localKey, from, work.bytes);
   if (path.ah)
-    ibv_wr_set_ud_addr(ex, path.ah, path.there.qpn, path.there.qkey);
+    ibv_wr_set_ud_addr(ex, path.ah, path.remote.qpn, path.remote.qkey);
 }
 
 /// Posts what the queue has room and the window credit for, as one batch.

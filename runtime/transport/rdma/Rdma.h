@@ -55,10 +55,10 @@ protected:
   Rdma(TransportConfig config, NicKind kind, Options options, Library library);
 
   // What RC and SRD do differently. Called while connecting.
-  /// Makes `path.queue`, ready to receive, and fills in `path.here`.
+  /// Makes `path.queue`, ready to receive, and fills in `path.local`.
   virtual Status openPath(Path &path) = 0;
   /// The peer's end is known: makes the path ready to send.
-  virtual Status joinPath(Path &path, const NicEndpoint &there) = 0;
+  virtual Status joinPath(Path &path, const NicEndpoint &remote) = 0;
   /// The path that a signal has come over; the completion queue is at it. Null:
   /// unknown.
   virtual Path *pathOfSignal(Nic &nic) = 0;

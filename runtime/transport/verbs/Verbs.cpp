@@ -35,18 +35,18 @@ Status Verbs::openPath(Path &path) {
                 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
                 "initializing a queue pair"));
   MK_TRY(postReceives(queue, receivesOfPath(nic)));
-  path.here.qpn = queue.qp->qp_num;
-  path.here.psn = randomKey() & 0xffffff;
+  path.local.qpn = queue.qp->qp_num;
+  path.local.psn = randomKey() & 0xffffff;
   return {};
 }
 
-Status Verbs::joinPath(Path &path, const NicEndpoint &there) {
+Status Verbs::joinPath(Path &path, const NicEndpoint &remote) {
   Nic &nic = nicOf(path);
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = mtuOf(std::min(nic.mtu, there.mtu));
-  attr.dest_qp_num = path.there.qpn;
-  attr.rq_psn = path.there.psn;
+  attr.path_mtu = mtuOf(std::min(nic.mtu, remote.mtu));
+  attr.dest_qp_num = path.remote.qpn;
+  attr.rq_psn = path.remote.psn;
   attr.min_rnr_timer = kMinRnrTimer;
   ibv_ah_attr &address = attr.ah_attr;
   address.port_num = static_cast<uint8_t>(nic.port);
@@ -54,18 +54,18 @@ Status Verbs::joinPath(Path &path, const NicEndpoint &there) {
   bool infiniband = nic.portAttr.link_layer == IBV_LINK_LAYER_INFINIBAND;
   constexpr size_t prefix = 8; // bytes of a GID that name the subnet
   // Routers between subnets want global addresses, as RoCE always does.
-  bool global = !infiniband || there.grh || nic.endpoint().grh ||
-                std::memcmp(nic.gid.raw, there.gid.data(), prefix) != 0;
+  bool global = !infiniband || remote.grh || nic.endpoint().grh ||
+                std::memcmp(nic.gid.raw, remote.gid.data(), prefix) != 0;
   if (infiniband)
-    address.dlid = static_cast<uint16_t>(there.lid);
+    address.dlid = static_cast<uint16_t>(remote.lid);
   if (global) {
     address.is_global = 1;
-    std::memcpy(address.grh.dgid.raw, there.gid.data(), there.gid.size());
+    std::memcpy(address.grh.dgid.raw, remote.gid.data(), remote.gid.size());
     address.grh.sgid_index = static_cast<uint8_t>(nic.gidIndex);
     address.grh.hop_limit = kHopLimit;
     address.grh.traffic_class = static_cast<uint8_t>(options().tc);
   }
-  std::string to = str(" to rank ", path.peer, ", NIC ", there.name);
+  std::string to = str(" to rank ", path.peer, ", NIC ", remote.name);
   MK_TRY(modify(*path.queue, attr,
                 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
@@ -77,7 +77,7 @@ Status Verbs::joinPath(Path &path, const NicEndpoint &there) {
   attr.timeout = static_cast<uint8_t>(options().timeout);
   attr.retry_cnt = static_cast<uint8_t>(options().retries);
   attr.rnr_retry = static_cast<uint8_t>(options().rnr);
-  attr.sq_psn = path.here.psn;
+  attr.sq_psn = path.local.psn;
   return modify(*path.queue, attr,
                 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,

@@ -14,7 +14,7 @@ public:
 private:
   using Rdma::Rdma;
   Status openPath(Path &path) override;
-  Status joinPath(Path &path, const NicEndpoint &there) override;
+  Status joinPath(Path &path, const NicEndpoint &remote) override;
   Path *pathOfSignal(Nic &nic) override;
 
   std::map<const Nic *, std::unordered_map<uint32_t, Path *>> pathOfQueuePair_;

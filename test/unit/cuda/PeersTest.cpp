@@ -147,11 +147,9 @@ TEST_F(CudaPeers, TablesSayWherePeersAre) {
           EXPECT_EQ(at<int64_t>(l.rows, 1 * 2 + r), 6) << "rows of c";
           EXPECT_EQ(at<uint32_t>(l.peer_maps_valid, r), 1u);
           // That of rank r describes its part of c, as it is addressed here.
-          uint64_t there = reinterpret_cast<uint64_t>(heap.peerPointer(r, c));
+          uint64_t remote = reinterpret_cast<uint64_t>(heap.peerPointer(r, c));
           EXPECT_TRUE(std::any_of(fake->maps.begin(), fake->maps.end(),
-                                  [&](const FakeCuda::Map &map) {
-                                    return map.address == there;
-                                  }));
+                                  [&](const FakeCuda::Map &map) { return map.address == remote; }));
         }
         EXPECT_EQ(l.peer_maps % 128, 0u);
         EXPECT_EQ(l.network, 0u);
@@ -290,12 +288,9 @@ TEST_F(CudaPeers, MemoryOfTheProgramIsAttached) {
           EXPECT_EQ(l.peer_maps, tables[round % 2]) << round;
           EXPECT_NE(tables[0], tables[1]);
           EXPECT_EQ(at<uint32_t>(l.peer_maps_valid, 1 - rank), 1u);
-          auto there = reinterpret_cast<uint64_t>(
-              *context.addressAt(1 - rank, affine.data("c")));
+          auto remote = reinterpret_cast<uint64_t>(*context.addressAt(1 - rank, affine.data("c")));
           EXPECT_TRUE(std::any_of(fake->maps.begin(), fake->maps.end(),
-                                  [&](const FakeCuda::Map &map) {
-                                    return map.address == there;
-                                  }));
+                                  [&](const FakeCuda::Map &map) { return map.address == remote; }));
         }
         ASSERT_OK(job.clients[rank]->barrier(str("round ", round, turn), 2, soon()));
       }

@@ -27,9 +27,11 @@ namespace mlir::mk_thread {
 /// CTA; there is room for one more, which nobody reads.
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 
-/// What the consumer says of itself to the sender, in a word of the post.
-constexpr int64_t kPostHurry = 64;
-enum PostHurry { kForNobody, kForOthers, kForSender };
+/// How the sender is to pace the pieces of a tile, which the consumer says in a word of the post:
+/// with pauses; without, since the consumer waits for others; or all at once, since it waits for
+/// the sender.
+constexpr int64_t kPostPacing = 64;
+enum Pacing { kPaced, kUnpaced, kDrained };
 /// Threads that meet when the sender is called: its own, and those of the warp that calls.
 constexpr int64_t kPostCallers = 64;
 
