@@ -58,11 +58,14 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
   return std::clamp<int64_t>(slots, 1, deepest);
 }
 
+/// Whether another team has an item while one is done.
+static bool takesTurns(const LoopWork &loop) { return loop.teams > 1 && loop.items > loop.ctas; }
+
 /// What an item takes besides its work: something for each part of it that a warpgroup stores.
 static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups) *
-         (loop.teams > 1 ? inPercent(rates.getBeside()) : 1);
+         (takesTurns(loop) ? inPercent(rates.getBeside()) : 1);
 }
 
 /// What things take that overlap, and get in each other's way where they take about as long: the
@@ -178,7 +181,7 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
     outer = getOuterTime(loop, work.outer, rates);
     Time whole = {inner.ns + outer.ns + item, longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
-    if (loop.teams > 1 && loop.items > loop.ctas)
+    if (takesTurns(loop))
       whole.ns = std::max(inner.ns, whole.ns / 2);
     sum += whole.ns;
     longest = longer(longest, whole);
