@@ -118,8 +118,12 @@ bool FoldSlices::visitDown(Operation *op) {
       return fail(op, "stores what is carried whole, as all CTAs of an item would");
     if (!axes.contains(store.getTile()))
       return fail(op, "stores what does not follow from the fold");
-    if (store.getPeer() || store.getSignal() || store.getReduction())
-      return fail(op, "stores more than a tile to this rank's memory");
+    if (store.getPeer())
+      return fail(op, "stores at a peer");
+    if (store.getSignal())
+      return fail(op, "raises a signal with its store");
+    if (store.getReduction())
+      return fail(op, "adds to what is stored");
     if (!store.getValid().empty())
       return fail(op, "stores a tile with a limit of its own");
     return true;

@@ -76,11 +76,21 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
   std::string findOpen(KernelOp kernel, const DimTable &dims) {
     MeshOp mesh = kernel.getMeshOp();
     if (ShapedType::isDynamic(mesh.getNumRanks()))
-      return "an axis of the mesh has no size";
+      return "an axis of the mesh has no size: give it one (--nodes and --gpus, or in the file)";
     for (Attribute name : kernel.getDimNames())
       if (!dims.contains(cast<StringAttr>(name).getValue()))
-        return ("dimension '" + cast<StringAttr>(name).getValue() + "' has no value").str();
+        return ("dimension '" + cast<StringAttr>(name).getValue() +
+                "' has no value: bind it (--bind, or sizes= where the pass runs alone)")
+            .str();
     return {};
+  }
+
+  /// What is given, and what the kernel has been bound to.
+  static DimTable addBound(KernelOp kernel, DimTable dims) {
+    for (auto [i, name] : llvm::enumerate(kernel.getDimNames().getAsValueRange<StringAttr>()))
+      if (std::optional<int64_t> size = kernel.getDimSize(i); size && !dims.contains(name))
+        dims[name].push_back(*size);
+    return dims;
   }
 
   void undecided(KernelOp kernel, Location loc, const Twine &why,
@@ -239,7 +249,8 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect());
     };
     if (holdsAny(kernel, isOther)) {
-      undecided(kernel, kernel.getLoc(), "it is not at the tile level with calls inlined");
+      undecided(kernel, kernel.getLoc(),
+                "it is not at the tile level with calls inlined, as mk-opt --emit=tile prints it");
       return success();
     }
     if (failed(verifyStructure(kernel)))
@@ -278,7 +289,7 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
     if (failed(readAll(dims)))
       return signalPassFailure();
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
-      if (failed(verify(kernel, dims)))
+      if (failed(verify(kernel, addBound(kernel, dims))))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

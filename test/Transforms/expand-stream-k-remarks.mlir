@@ -89,7 +89,7 @@ mk.kernel @adds on @mesh dims(uniform M) (out %c : !v [M, M]) {
       %a = mk.fold (%k) in (%M) iter(%s = %zero) combine(add) : !t {
         mk.yield %s : !t
       }
-      // expected-remark @+1 {{stores more than a tile to this rank's memory, so}}
+      // expected-remark @+1 {{adds to what is stored, so}}
       mk.store %a, %c[%i, %i] reduce(add) : !t, !v
     }
   }
@@ -187,6 +187,21 @@ mk.kernel @both on @mesh dims(uniform M) (in %x : memref<?xf32> [M], out %c : !v
       %r = arith.addf %a, %rows : !q
       %r1 = arith.addf %r, %columns : !q
       mk.store %r1, %c[%i, %i] : !q, !v
+    }
+  }
+}
+
+!far = memref<?x?xf32, #mk.symmetric>
+mk.kernel @sends on @mesh dims(uniform M) (out %c : !far [M, M]) {
+  %zero = arith.constant dense<0.0> : !t
+  %me = mk.rank
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      %a = mk.fold (%k) in (%M) iter(%s = %zero) combine(add) : !t {
+        mk.yield %s : !t
+      }
+      // expected-remark @+1 {{stores at a peer, so}}
+      mk.store %a, %c[%i, %i] on %me : !t, !far
     }
   }
 }

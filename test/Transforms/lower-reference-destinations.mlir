@@ -4,7 +4,7 @@
 // RUN: sed 's/hape: tensor<?x4xf64>/hape: tensor<?x?xf64>/; s/dim \(.*\)tensor<?x4xf64>/dim \1tensor<?x?xf64>/' %s > %t.mlir
 // RUN: not mk-opt --mk-lower-reference='destinations=true' %t.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 
-// TYPE: error: the reference's last arguments must be of its results' types
+// TYPE: error: the reference's last arguments must be of its results' types (a number is a dimension of the kernel: say which, as in '%m: index {mk.dim = "M"}')
 
 // One input and one output: what is left of the destination is the output's extent.
 // CHECK-LABEL: llvm.func internal @mk_reference.mk_reference_rows

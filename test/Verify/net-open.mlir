@@ -2,7 +2,7 @@
 
 // A dimension has no value: whom a store reaches follows from the mesh alone.
 
-// CHECK: remark: progress of kernel 'store' is not decided: dimension 'M' has no value
+// CHECK: remark: progress of kernel 'store' is not decided: dimension 'M' has no value: bind it (--bind, or sizes= where the pass runs alone)
 // CHECK: error: 'mk.store' op crosses net axis 'node' (from rank 1 to rank 2), where only the transport reaches: store to symmetric memory here and mk.put it
 mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
 mk.kernel @store on @mesh dims(uniform M) (out %c : memref<?xf32, #mk.symmetric> [M]) {

@@ -126,7 +126,16 @@ mk.kernel @open on @mesh dims(uniform N) (out %c : memref<?xf32> [N]) {
 
 // -----
 
-// CHECK: remark: progress of kernel 'unbound' is not decided: an axis of the mesh has no size
+// CHECK: remark: kernel 'bound' always ends: 9 events of 1 CTAs
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @bound on @mesh dims(uniform N = 8) (out %c : memref<?xf32> [N]) {
+  %t = arith.constant dense<1.0> : tensor<1xf32>
+  mk.role @a ctas(1) { mk.foreach (%i) in (%N) { mk.store %t, %c[%i] : tensor<1xf32>, memref<?xf32> } }
+}
+
+// -----
+
+// CHECK: remark: progress of kernel 'unbound' is not decided: an axis of the mesh has no size: give it one (--nodes and --gpus, or in the file)
 mk.mesh @mesh (gpu = ? via link)
 mk.kernel @unbound on @mesh (out %c : memref<8xf32> [8]) {
   %c0 = arith.constant 0 : index

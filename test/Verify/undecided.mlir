@@ -11,7 +11,7 @@
 // LARGE: remark: progress of kernel 'long' is not decided: the kernel is too large to be followed
 // IDLE: remark: kernel 'idle' has nothing to wait for{{$}}
 // ALONE: remark: kernel 'alone' has nothing to wait for; too large to be searched for races
-// CALL: remark: progress of kernel 'call' is not decided: it is not at the tile level with calls inlined
+// CALL: remark: progress of kernel 'call' is not decided: it is not at the tile level with calls inlined, as mk-opt --emit=tile prints it
 // REST: remark: progress of kernel 'rest' is not decided: it cannot be lowered as it is
 
 // Of what may stand in a kernel, all that has a region is followed once loops are expanded.

@@ -165,7 +165,9 @@ LogicalResult EntryArguments::findDestinations() {
   unsigned numResults = signature.getNumResults();
   if (numInputs < numResults ||
       signature.getInputs().slice(numInputs - numResults, numResults) != signature.getResults())
-    return reference.emitError() << "the reference's last arguments must be of its results' types";
+    return reference.emitError()
+           << "the reference's last arguments must be of its results' types (a number is a "
+              "dimension of the kernel: say which, as in '%m: index {mk.dim = \"M\"}')";
   numInputs -= numResults;
   return success();
 }

@@ -62,13 +62,24 @@ void mk::buildReferenceToLLVM(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createLowerAssertsPass());
+  // As on the host target: floats of 16 and 8 bits are converted, rounded once, and computed in f32.
+  pm.addPass(createCompleteFloatsPass());
+  pm.addPass(createExpandFp8Pass());
+  math::MathExtendToSupportedTypesOptions functions;
+  pm.addPass(math::createMathExtendToSupportedTypes(functions));
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   // Integer powers would become calls into the compiler's own library.
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"fpowi", "ipowi"};
   pm.addPass(math::createMathExpandOpsPass(expand));
   pm.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(arith::createArithExpandOpsPass());
+  arith::ArithExpandOpsPassOptions arithmetic;
+  arithmetic.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(arithmetic));
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
