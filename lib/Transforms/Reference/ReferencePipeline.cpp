@@ -62,7 +62,7 @@ void mk::buildReferenceToLLVM(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createLowerAssertsPass());
-  // As on the host target: floats of 16 and 8 bits are converted, rounded once, and computed in f32.
+  // As on the host target: floats of 16 and 8 bits are rounded once, and computed in f32.
   pm.addPass(createCompleteFloatsPass());
   pm.addPass(createExpandFp8Pass());
   math::MathExtendToSupportedTypesOptions functions;

@@ -80,7 +80,9 @@ void Loopback::runWire() {
       // new packets together, and it is rare.
       changed_.wait_for(lock, std::chrono::microseconds(500));
     } else if (!held_.empty()) {
-      changed_.wait_until(lock, held_.begin()->due);
+      // A copy: the packet may be gone before the wait is over.
+      Clock::time_point due = held_.begin()->due;
+      changed_.wait_until(lock, due);
     } else {
       changed_.wait(lock);
     }
