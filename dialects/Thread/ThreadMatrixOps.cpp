@@ -83,9 +83,9 @@ LogicalResult WgmmaOp::verify() {
                          << unit.getKBytes() / bytes;
   int64_t words = getLeft().size(), inRegisters = countLeftWords(unit.getRows(), getK(), bytes);
   bool isDescriptor = words == 1 && getLeft()[0].getType().isInteger(64);
-  if (!isDescriptor && (words != inRegisters ||
-                        !llvm::all_of(getLeft().getTypes(),
-                                      [](Type type) { return type.isInteger(32); })))
+  if (!isDescriptor && (words != inRegisters || !llvm::all_of(getLeft().getTypes(), [](Type type) {
+                          return type.isInteger(32);
+                        })))
     return emitOpError() << "has a left operand that is neither a descriptor (an i64) nor "
                          << inRegisters << " registers (i32)";
   if (!isDescriptor && (getLeftOffset() || getTransposeLeft()))

@@ -108,6 +108,9 @@ LogicalResult MatrixUnitAttr::verify(Emit emit, int64_t rows, int64_t columns, i
                              {"k_of_8_bits", kOf8Bits},
                              {"pending", pending}})))
     return failure();
+  if (kBytes % 4)
+    return emit() << "a matrix unit that takes " << kBytes
+                  << " bytes of a row: it takes whole words of 4 bytes";
   if (columns % columnStep)
     return emit() << "a matrix unit of up to " << columns << " columns in steps of " << columnStep
                   << ": the first is a multiple of the second";

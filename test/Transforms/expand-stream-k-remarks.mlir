@@ -205,3 +205,17 @@ mk.kernel @sends on @mesh dims(uniform M) (out %c : !far [M, M]) {
     }
   }
 }
+
+mk.kernel @tells on @mesh dims(uniform M) (out %c : !far [M, M]) {
+  %zero = arith.constant dense<0.0> : !t
+  %done = mk.signals(%M) : !mk.signal<?, sys, arrivals = 1>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      %a = mk.fold (%k) in (%M) iter(%s = %zero) combine(add) : !t {
+        mk.yield %s : !t
+      }
+      // expected-remark @+1 {{raises a signal with its store, so}}
+      mk.store %a, %c[%i, %i] signal %done[%i] : !t, !far, !mk.signal<?, sys, arrivals = 1>
+    }
+  }
+}

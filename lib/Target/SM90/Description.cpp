@@ -21,7 +21,8 @@ using namespace mlir::mk;
 /// - matrix_unit: PTX ISA, wgmma.mma_async; sums of fp8 lose too much beyond k_of_8_bits
 ///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
 /// - tensor_maps: cuTensorMapEncodeTiled; count as the parameters of a launch have room;
-/// - splits, thresholds: measured with the kernels of examples/; two warpgroups read an operand half
+/// - splits, thresholds: measured with the kernels of examples/; two warpgroups read an operand
+/// half
 ///   as often as one, three leave each thread fewer registers;
 /// - rates: of an H200, by scripts/fit-rates; links: of four H200 (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<

@@ -59,8 +59,9 @@ private:
   bool mayLeave();
   /// Whether each warpgroup has `rows` rows of a fragment, one after the other.
   bool isDivided(Type fragment);
-  /// Whether what is stored of the loop's results ends inside the argument: as groups of a grouped
-  /// product do, so that many tiles are cut. The argument's own end cuts the last ones only.
+  /// Whether each store of the loop's results says how many rows are valid, as of groups of a
+  /// grouped product, or of shards: many tiles may be cut. The argument's own end cuts the last
+  /// ones only.
   bool endInside();
   /// The loop in front, whose results this one begins with, which ends where it begins, and which
   /// takes the same slots; null if there is none.
@@ -220,8 +221,12 @@ void Skipper::run() {
   if (!mayLeave())
     return;
   Operation *last = findLast();
-  if (!last) // as of the iterations without masks: they are looked at with those behind them
+  if (!last) { // as of the iterations without masks: they are looked at with those behind them
+    if (!computesBetweenDots(loop))
+      missed(loop, kSkipHidden) << "has rings in which others wait behind it: a warpgroup of which "
+                                   "no row is stored goes through it, too";
     return;
+  }
   scf::ForOp whole = findWhole();
   b.setInsertionPoint(whole ? whole : loop);
   Value warpgroup = WarpgroupIndexOp::create(b, loc, b.getIndexType());
@@ -233,6 +238,9 @@ void Skipper::run() {
     passed(loop, kSkipHidden) << remark::add(
         "is left by each of {0} warpgroups behind the last iteration of which it sees anything",
         partition.getNumWarpgroups());
+  if (!stored && !computesBetweenDots(loop))
+    missed(loop, kSkipHidden) << "gives rows of which the number that is stored is computed behind "
+                                 "it: compute it in front";
   if (stored)
     passed(loop, kSkipHidden) << "is left out by warpgroups of which no row is stored";
   // Nothing is kept over the loop.

@@ -17,7 +17,7 @@ public:
   bool follow(ValueRange values);
   /// Whether it is known that all rows are stored.
   bool areAll() const;
-  /// Whether each store says how many rows it has: it may end inside its argument.
+  /// Whether each store says how many rows are valid.
   bool endInside() const;
   /// Whether the number of rows follows from what is known in front of the op.
   bool isKnownAt(Operation *op) const;

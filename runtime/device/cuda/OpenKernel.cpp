@@ -20,7 +20,7 @@ static_assert(offsetof(mk_gpu_report, written) == 0 && offsetof(mk_gpu_report, k
               offsetof(mk_gpu_report, rank) == 48 && MK_WAIT_READY == 4);
 
 Result<std::unique_ptr<OpenKernel>> OpenKernel::load(std::shared_ptr<Gpu> device) {
-  MK_ASSIGN(auto kernel,
-            OwnKernel::load(std::move(device), kOpenPtx, "mk_open", "the kernel that opens a launch"));
+  MK_ASSIGN(auto kernel, OwnKernel::load(std::move(device), kOpenPtx, "mk_open",
+                                         "the kernel that opens a launch"));
   return std::unique_ptr<OpenKernel>(new OpenKernel(std::move(kernel)));
 }

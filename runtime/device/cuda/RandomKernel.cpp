@@ -19,7 +19,8 @@ static_assert(MK_F64 == 1 && MK_F32 == 2 && MK_F16 == 3 && MK_BF16 == 4 &&
 Result<std::unique_ptr<RandomKernel>>
 RandomKernel::load(std::shared_ptr<Gpu> device) {
   MK_ASSIGN(std::unique_ptr<OwnKernel> kernel,
-            OwnKernel::load(std::move(device), kRandomPtx, "mk_random", "the kernel that makes random values"));
+            OwnKernel::load(std::move(device), kRandomPtx, "mk_random",
+                            "the kernel that makes random values"));
   return std::unique_ptr<RandomKernel>(new RandomKernel(std::move(kernel)));
 }
 

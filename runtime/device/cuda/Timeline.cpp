@@ -24,9 +24,9 @@ int64_t cuda::steadyNow() {
 // Clocks
 //===----------------------------------------------------------------------===//
 
-// A thread writes its clock to the host's memory again and again (kernels/clock.ptx), and the host looks
-// on: its own clock when it sees a value is ahead by their difference and the time that the value
-// took. The least of many takes about as long on each GPU.
+// A thread writes its clock to the host's memory again and again (kernels/clock.ptx), and the host
+// looks on: its own clock when it sees a value is ahead by their difference and the time that the
+// value took. The least of many takes about as long on each GPU.
 Result<ClockOffset> TimelineTracks::compareClocks() {
   constexpr int kRounds = 4;
   const Driver &driver = device_->driver();

@@ -100,6 +100,12 @@ module attributes {x = #mk.matrix_unit<rows = 64, columns = 250, column_step = 8
 
 // -----
 
+// expected-error @+1 {{a matrix unit that takes 6 bytes of a row: it takes whole words of 4 bytes}}
+module attributes {x = #mk.matrix_unit<rows = 64, columns = 256, column_step = 8, k_bytes = 6,
+  k_of_8_bits = 128, pending = 7, operands = [bf16], transposed = [bf16]>} {}
+
+// -----
+
 // expected-error @+1 {{'operands' holds index: each is a type of numbers}}
 module attributes {x = #mk.matrix_unit<rows = 64, columns = 256, column_step = 8, k_bytes = 32,
   k_of_8_bits = 128, pending = 7, operands = [index], transposed = []>} {}

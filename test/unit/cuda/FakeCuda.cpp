@@ -23,8 +23,9 @@ struct FakeEvent {
   double ms = 0;
 };
 FakeStream defaultStream;
-// Streams that capture; ranks are threads here, and captures are theirs. The leak sanitizer cannot follow
-// what a library that is loaded later keeps for a thread, unless it lies beside the program's.
+// Streams that capture; ranks are threads here, and captures are theirs. The leak sanitizer cannot
+// follow what a library that is loaded later keeps for a thread, unless it lies beside the
+// program's.
 [[gnu::tls_model("initial-exec")]] thread_local int capturing = 0;
 int contextTag;    // its address is the context
 
