@@ -2,6 +2,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Expansion.h"
+#include "mkernel/Transforms/FloatPipeline.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -121,15 +122,7 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createGuardDivisionsPass());
-  pm.addPass(createCompleteFloatsPass());
-  pm.addPass(createExpandFp8Pass());
-  // There is no arithmetic in bf16, and libm has functions of f32 and f64.
-  math::MathExtendToSupportedTypesOptions functions;
-  pm.addPass(math::createMathExtendToSupportedTypes(functions));
-  arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16"};
-  emulate.targetTypeStr = "f32";
-  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  buildFloatPipeline(pm);
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));

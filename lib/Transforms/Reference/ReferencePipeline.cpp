@@ -1,4 +1,5 @@
 //===- ReferencePipeline.cpp - Upstream passes for the reference ----------===//
+#include "mkernel/Transforms/FloatPipeline.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
@@ -62,15 +63,7 @@ void mk::buildReferenceToLLVM(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createLowerAssertsPass());
-  // As on the host target: floats of 16 and 8 bits are rounded once, and computed in f32.
-  pm.addPass(createCompleteFloatsPass());
-  pm.addPass(createExpandFp8Pass());
-  math::MathExtendToSupportedTypesOptions functions;
-  pm.addPass(math::createMathExtendToSupportedTypes(functions));
-  arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16"};
-  emulate.targetTypeStr = "f32";
-  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  buildFloatPipeline(pm);
   // Integer powers would become calls into the compiler's own library.
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"fpowi", "ipowi"};
