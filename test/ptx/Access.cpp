@@ -106,6 +106,7 @@ void load(Warp &warp, const Instr &instr, uint32_t lanes) {
   uint32_t bytes = uint32_t(access.bytes) * access.count;
   bool stale =
       access.space == kGlobal && access.order == kWeak && machine.readsStale();
+  const uint8_t *acquired = nullptr; // by the lanes before, which mostly poll the same word
   forLanes(lanes, [&](uint32_t lane) {
     uint64_t address = warp.address(from, lane);
     checkAligned(address, bytes);
@@ -127,10 +128,10 @@ void load(Warp &warp, const Instr &instr, uint32_t lanes) {
             });
       else
         std::memcpy(data, at, bytes);
-      if (access.order == kAcquire && !instr.removed)
-        machine.acquire(warp, at, access.scope, false);
-      else if (access.order != kWeak)
-        machine.acquire(warp, at, access.scope, true);
+      if (access.order != kWeak && at != acquired) {
+        machine.acquire(warp, at, access.scope, access.order != kAcquire || instr.removed);
+        acquired = at;
+      }
     }
     for (uint32_t i = 0; i < access.count; ++i) {
       uint64_t raw = 0;

@@ -23,19 +23,45 @@ namespace mk::ptx {
 
 inline constexpr int kMaxCtas = 96; // of all ranks
 
-using Clock = std::array<uint64_t, kMaxCtas>;
-inline void join(Clock &into, const Clock &from) {
-  for (int i = 0; i < kMaxCtas; ++i)
-    into[size_t(i)] = std::max(into[size_t(i)], from[size_t(i)]);
-}
+/// For each CTA a time. Those behind the last CTA that has one are not there: most tests
+/// have a few CTAs, and clocks are copied and joined with nearly each instruction.
+class Clock {
+public:
+  Clock() = default;
+  Clock(const Clock &other) { *this = other; }
+  Clock &operator=(const Clock &other) {
+    used_ = other.used_;
+    std::copy_n(other.times_.begin(), used_, times_.begin());
+    return *this;
+  }
+  uint64_t operator[](size_t cta) const { return cta < used_ ? times_[cta] : 0; }
+  void set(size_t cta, uint64_t time) {
+    grow(cta + 1);
+    times_[cta] = time;
+  }
+  void join(const Clock &other) {
+    grow(other.used_);
+    for (size_t i = 0; i < other.used_; ++i)
+      times_[i] = std::max(times_[i], other.times_[i]);
+  }
+
+private:
+  void grow(size_t used) {
+    for (; used_ < used; ++used_)
+      times_[used_] = 0;
+  }
+
+  size_t used_ = 0;
+  std::array<uint64_t, kMaxCtas> times_;
+};
 
 /// What a warp, a barrier or a message knows.
 struct View {
-  Clock generic{}, async{}; // of global memory, through either proxy
+  Clock generic, async; // of global memory, through either proxy
   uint64_t shared = 0; // generic writes to shared memory the async proxy sees
   void join(const View &other) {
-    ptx::join(generic, other.generic);
-    ptx::join(async, other.async);
+    generic.join(other.generic);
+    async.join(other.async);
     shared = std::max(shared, other.shared);
   }
 };

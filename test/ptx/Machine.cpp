@@ -101,9 +101,10 @@ void Machine::begin(Rank &rank) {
   const Stage &stage = (*rank.stages)[rank.next++];
   --stages_;
   changed();
-  for (uint32_t c = 0; c < rank.ctas.size(); ++c)
-    rank.view.generic[rank.firstCta + c] = rank.view.async[rank.firstCta + c] =
-        now;
+  for (uint32_t c = 0; c < rank.ctas.size(); ++c) {
+    rank.view.generic.set(rank.firstCta + c, now);
+    rank.view.async.set(rank.firstCta + c, now);
+  }
   if (stage.launch) {
     // Behind a launch that has failed, and has not waited for them.
     while (!rank.copies.empty())
@@ -128,7 +129,8 @@ void Machine::begin(Rank &rank) {
   }
   global.write(stage.at, stage.data.data(), stage.data.size(),
                {now, uint16_t(rank.firstCta), false});
-  rank.view.generic[rank.firstCta] = rank.view.async[rank.firstCta] = now;
+  rank.view.generic.set(rank.firstCta, now);
+  rank.view.async.set(rank.firstCta, now);
 }
 
 void Machine::start(Rank &rank, const Launch &launch) {
@@ -374,7 +376,7 @@ void Machine::networkPublish(uint32_t rank, uint8_t *to, uint32_t value) {
   View view;
   for (auto &r : ranks_) {
     view.join(r->told);
-    view.generic[r->network] = now;
+    view.generic.set(r->network, now);
   }
   messages[to] = {{{kSys, uint32_t(ranks_.size()) + rank, ranks_[rank]->network, view}}};
 }

@@ -108,8 +108,7 @@ void barrier(Warp &warp, const Instr &instr, uint32_t) {
                 std::to_string(b.expected) + " threads");
   b.expected = expected;
   b.arrived += 32;
-  View mine = warp.view;
-  b.view.join(mine);
+  b.view.join(warp.view);
   if (reduces) {
     for (uint32_t lane = 0; lane < 32; ++lane)
       b.any |= warp.value(ops[2], lane) != 0;
@@ -145,8 +144,8 @@ void proxyFence(Warp &warp, const Instr &instr, uint32_t) {
     warp.view.shared = warp.machine.now;
   if (instr.opcode == "fence.proxy.async.shared::cta")
     return;
-  join(warp.view.async, warp.view.generic);
-  warp.view.async[warp.cta.id] = warp.machine.now;
+  warp.view.async.join(warp.view.generic);
+  warp.view.async.set(warp.cta.id, warp.machine.now);
 }
 
 //===--- Mbarriers --------------------------------------------------------===//

@@ -78,7 +78,7 @@ void Warp::sleep(uint32_t most) {
 
 View Warp::released() const {
   View v = view;
-  v.generic[cta.id] = machine.now;
+  v.generic.set(cta.id, machine.now);
   return v;
 }
 
