@@ -26,7 +26,7 @@ def MkSM_AcquireOp : MkSM_EffectOp<"acquire", [MkSM_InProducer, MkSM_HasPlace, M
 def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegments]> {
   let summary = "copies a tile from memory into a slot, asynchronously";
   let description = [{
-    Source, offsets, `rows`, `valid`, `pad` and `once` are those of `mk.load`; the tile is number
+    Source, offsets, `rows`, `valid`, `pad`, `once` and `unseen` are those of `mk.load`; the tile is number
     `index` of the slot. A later `commit` of the slot covers it.
 
     With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
@@ -52,10 +52,10 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
                        DefaultValuedAttr<I64Attr, "1">:$shared, DefaultValuedAttr<I64Attr, "1">:$stride,
                        Optional<MkSM_CursorType>:$padding, UnitAttr:$once,
-                       UnitAttr:$selected);
+                       UnitAttr:$selected, OptionalAttr<DenseI64ArrayAttr>:$unseen);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)` (`selected` $selected^)?)?
-    (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)? `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)? (`once` $once^)? (`unseen` $unseen^)? `to` $slot `[` $index `]` (`shared` `(` $shared^ (`stride` $stride^)? `)`)? (`padding` `(` $padding^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -66,6 +66,8 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
     bool mayPad() { return !isByElements() && !getRows() && (getPad() || !getValid().empty()); }
     /// Whether threads of the producer bring it, not the copy engine.
     bool isByElements() { return getTileType().getRank() == 1; }
+    /// Whether nobody sees what lies behind the source's end along dimension d of the tile.
+    bool isUnseen(int64_t d) { return getUnseen() && ::llvm::is_contained(*getUnseen(), d); }
   }];
 }
 def MkSM_SelectRowsOp : MkSM_EffectOp<"select_rows", [MkSM_InProducer]> {

@@ -119,7 +119,8 @@ LogicalResult CopyOp::verify() {
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
                          << getPad().getType() << ": convert the value";
-  if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)))
+  if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)) ||
+      failed(mk::verifyUnseen(*this, getUnseen(), tile)))
     return failure();
   if (getSelected() && !isSelected(*this))
     return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in "

@@ -39,11 +39,12 @@ def MkThread_BarrierExpectOp : MkThread_EffectOp<"mbarrier_expect"> {
   let description = [{
     ```mlir
     mk_thread.mbarrier_expect %full, 32768
+    mk_thread.mbarrier_expect %full, 4096 times %boxes // 0 to 1048575 bytes together
     ```
   }];
   let arguments = (ins MkThread_Shared:$barrier,
-                       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048575>]>:$bytes);
-  let assemblyFormat = "$barrier `,` $bytes attr-dict";
+                       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048575>]>:$bytes, Optional<I32>:$times);
+  let assemblyFormat = "$barrier `,` $bytes (`times` $times^)? attr-dict";
 }
 def MkThread_BarrierCompleteOp : MkThread_EffectOp<"mbarrier_complete"> {
   let summary = "counts bytes that a thread has brought itself";

@@ -18,7 +18,8 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
     rows of a chunk, which has so many elements. The last chunk is filled also where the tile ends within
     it. The barrier counts all bytes. Where so many CTAs of a cluster share the tile each brings its
     part of the rows for all of them; this is the one at `place` of the cluster. Their numbers there are `stride` apart.
-    `once` is that of `mk.load`.
+    `once` is that of `mk.load`. Boxes that begin at row `rows_left` of the tile or behind it are left out, and so
+    are those at column `columns_left` or behind: the slot keeps there what it had.
 
     ```mlir
     mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full : !llvm.ptr
@@ -32,11 +33,12 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
                        ConfinedAttr<I64Attr, [IntPositive]>:$chunks, ConfinedAttr<I64Attr, [IntPositive]>:$box_rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$box_columns, MkThread_Shared:$dest,
                        MkThread_Shared:$barrier, Optional<I32>:$place, OptionalAttr<I64Attr>:$shared,
-                       DefaultValuedAttr<I64Attr, "1">:$stride, UnitAttr:$once);
+                       DefaultValuedAttr<I64Attr, "1">:$stride, UnitAttr:$once,
+                       Optional<I32>:$rows_left, Optional<I32>:$columns_left);
   let assemblyFormat = [{
     $map `at` `(` $coordinates `)` `of` $rows `x` $chunks `box` $box_rows `x` $box_columns `to` $dest
-    `counted` `by` $barrier (`shared` `(` $place^ `of` $shared (`stride` $stride^)? `)`)? (`once` $once^)? attr-dict
-    `:` type($map)
+    `counted` `by` $barrier (`shared` `(` $place^ `of` $shared (`stride` $stride^)? `)`)? (`once` $once^)?
+    (`rows_left` `(` $rows_left^ `)`)? (`columns_left` `(` $columns_left^ `)`)? attr-dict `:` type($map)
   }];
   let hasVerifier = 1;
 }

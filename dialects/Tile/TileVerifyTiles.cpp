@@ -72,10 +72,27 @@ LogicalResult mk::verifyGather(Operation *op, Value rows, bool pads, RankedTenso
   return success();
 }
 
+LogicalResult mk::verifyUnseen(Operation *op, std::optional<ArrayRef<int64_t>> unseen,
+                               RankedTensorType tile) {
+  if (!unseen)
+    return success();
+  for (auto [i, d] : llvm::enumerate(*unseen))
+    if (d < 0 || d >= tile.getRank() || (i && (*unseen)[i - 1] >= d))
+      return op->emitOpError() << "has unseen [" << *unseen << "] for a tile of rank "
+                               << tile.getRank()
+                               << ": name dimensions of the tile, each once, in ascending order";
+  return success();
+}
+
+Value LoadOp::getTileOffset(int64_t d) {
+  return getOffsets()[getOffsets().size() - tileType(getTile()).getRank() + d];
+}
+
 LogicalResult LoadOp::verify() {
   RankedTensorType tile = tileType(getTile());
   if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)) ||
-      failed(verifyGather(*this, getRows(), bool(getPad()), tile)))
+      failed(verifyGather(*this, getRows(), bool(getPad()), tile)) ||
+      failed(verifyUnseen(*this, getUnseen(), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "

@@ -106,6 +106,10 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);
   }
+  // Nothing is split where items fill whole waves.
+  if (work.schedule == ScheduleKind::StreamK && work.teams == 1 && work.ctas > 0 &&
+      std::fmod(items, work.ctas) == 0)
+    work.schedule = ScheduleKind::Static;
   findCluster(loop, bounds, work);
   work.cluster = cluster;
   isSampled = false;

@@ -19,6 +19,8 @@
 // many as CTAs of a cluster are cut side by side then: CTAs side by side have the same part of
 // them, and can fetch together what they share.
 //
+// Where it is known that items fill whole waves there is nothing to split, and the loop is static.
+//
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "SliceEpilogue.h"
@@ -26,6 +28,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -49,6 +52,7 @@ public:
 
 private:
   LogicalResult check();
+  bool isEven();
   void findSlices();
   void findCluster();
   void countItems();
@@ -182,13 +186,15 @@ IRMapping Expansion::itemAt(Value t) {
   return mapping;
 }
 
+static ScheduleAttr makeStatic(MLIRContext *context) {
+  return ScheduleAttr::get(context, ScheduleKind::Static, /*tail=*/0, /*parts=*/0, StringAttr(),
+                           StringAttr(), StringAttr());
+}
+
 /// A static loop without an order over [0, bound); the builder stands in its body.
 static ForeachOp createLoop(OpBuilder &b, Location loc, Value bound) {
-  auto created =
-      ForeachOp::create(b, loc, ValueRange{bound}, ValueRange(),
-                        ScheduleAttr::get(b.getContext(), ScheduleKind::Static, /*tail=*/0,
-                                          /*parts=*/0, StringAttr(), StringAttr(), StringAttr()),
-                        OrderAttr());
+  auto created = ForeachOp::create(b, loc, ValueRange{bound}, ValueRange(),
+                                   makeStatic(b.getContext()), OrderAttr());
   Block &body = created.getBody().emplaceBlock();
   body.addArgument(b.getIndexType(), loc);
   b.setInsertionPointToStart(&body);
@@ -324,9 +330,25 @@ void Expansion::finishSlices(Value w, Value first, int64_t count, const IRMappin
   cloneSlice(b, fold, *slices, mapping, left->sumRows(first, ofItem, row, types, count), row, rows);
 }
 
+/// Whether it is known that all items fill whole waves.
+bool Expansion::isEven() {
+  int64_t items = 1;
+  for (Value bound : loop.getBounds()) {
+    std::optional<int64_t> number = evaluateIndex(bound);
+    if (!number)
+      return false;
+    items *= std::max<int64_t>(*number, 0);
+  }
+  return items % ctas == 0;
+}
+
 LogicalResult Expansion::run() {
   if (failed(check()))
     return failure();
+  if (isEven()) {
+    loop.setScheduleAttr(makeStatic(loop.getContext()));
+    return success();
+  }
   findSlices();
   findCluster();
   left.emplace(fold, static_cast<IndexMath &>(*this));

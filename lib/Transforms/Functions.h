@@ -28,6 +28,7 @@ LogicalResult lowerAsserts(func::FuncOp function);
 void lowerCopies(memref::CopyOp copy);
 void markInnerStores(StoreOp store);
 void markSingleReads(LoadOp load);
+void markUnseen(LoadOp load);
 LogicalResult materializeCarries(Operation *op);
 void transposeDots(KernelOp kernel);
 

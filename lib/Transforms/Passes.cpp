@@ -23,6 +23,7 @@ namespace mlir::mk {
 #define GEN_PASS_DEF_LOWERCOPIESPASS
 #define GEN_PASS_DEF_MARKINNERSTORESPASS
 #define GEN_PASS_DEF_MARKSINGLEREADSPASS
+#define GEN_PASS_DEF_MARKUNSEENPASS
 #define GEN_PASS_DEF_MATERIALIZECARRIESPASS
 #define GEN_PASS_DEF_TRANSPOSEDOTSPASS
 #include "mkernel/Transforms/Passes.h.inc"
@@ -42,6 +43,7 @@ template struct FunctionPass<impl::LowerAssertsPassBase, lowerAsserts>;
 template struct FunctionPass<impl::LowerCopiesPassBase, lowerCopies>;
 template struct FunctionPass<impl::MarkInnerStoresPassBase, markInnerStores>;
 template struct FunctionPass<impl::MarkSingleReadsPassBase, markSingleReads>;
+template struct FunctionPass<impl::MarkUnseenPassBase, markUnseen>;
 template struct FunctionPass<impl::MaterializeCarriesPassBase, materializeCarries>;
 template struct FunctionPass<impl::TransposeDotsPassBase, transposeDots>;
 } // namespace mlir::mk

@@ -159,6 +159,22 @@ def MarkSingleReadsPass : Pass<"mk-mark-single-reads", "::mlir::ModuleOp"> {
   }];
 }
 
+def MarkUnseenPass : Pass<"mk-mark-unseen", "::mlir::ModuleOp"> {
+  let summary = "Marks tiles of dots whose elements behind the buffer's end nobody sees";
+  let description = [{
+    Where a tile reaches behind the end of an argument the copy engine writes zeros, which takes longer than to copy
+    as much. Dimensions in which these only reach rows or columns of a product that no store keeps are `unseen`: stores
+    begin at the same offset in a dimension that is as long, or shorter. Boxes that lie behind the end are then left out, and
+    the slot keeps what it had.
+
+    ```mlir
+    %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    // becomes
+    %x = mk.load %a[%row, %k] unseen [0] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    ```
+  }];
+}
+
 def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
   let summary = "Turns ranks, coordinates and sizes of the mesh into arithmetic";
   let description = [{

@@ -28,6 +28,8 @@ struct TileCopy {
   Value dest;
   SmallVector<Value> offsets;
   SmallVector<int64_t> box; // of the copy engine
+  Value rowsLeft = {},
+        columnsLeft = {}; // in front of the buffer's end, where nobody sees the others
 };
 } // namespace
 
@@ -63,7 +65,7 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
                                 copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
                                 isShared ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
                                 isShared ? p.getI64IntegerAttr(group.size) : IntegerAttr(),
-                                group.stride, once);
+                                group.stride, once, copy.rowsLeft, copy.columnsLeft);
 }
 
 static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
@@ -243,6 +245,20 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
   TileCopy copy{from, tile, add(p, p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
                 op.isByElements() || op.getRows() ? SmallVector<int64_t>() : getCopyBox(op)};
+  // What does not change in a loop stands in front of it, if no size is read.
+  auto getLeft = [&](int64_t d) -> Value {
+    int64_t dim = copy.offsets.size() - tile.getRank() + d;
+    if (!op.isUnseen(d))
+      return {};
+    std::optional<int64_t> extent;
+    if (from.arg >= 0 && !from.away)
+      extent = p.info.getKernel().getArgExtent(from.arg, dim);
+    return narrow(p, sub(p, extent ? p.c64(*extent) : sizeOf(p, from, dim), copy.offsets[dim]));
+  };
+  if (tile.getRank() > 1) {
+    copy.rowsLeft = getLeft(tile.getRank() - 2);
+    copy.columnsLeft = getLeft(tile.getRank() - 1);
+  }
   Value full = p.elements(op.getSlot())[1];
   if (op.getRows()) {
     if (!p.info.byThreads)

@@ -47,9 +47,10 @@ private:
     Value pad = load.getPad() ? get(load.getPad()) : Value();
     Value rows = load.getRows() ? get(load.getRows()) : Value();
     Value rowsAt = rows ? get(load.getRowsAt()) : Value();
-    CopyOp::create(
-        b, load.getLoc(), get(load.getSource()), offsets, rows, rowsAt, valid, pad, slot, index,
-        /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce(), /*selected=*/false);
+    CopyOp::create(b, load.getLoc(), get(load.getSource()), offsets, rows, rowsAt, valid, pad, slot,
+                   index,
+                   /*shared=*/1, /*stride=*/1, /*padding=*/Value(), load.getOnce(),
+                   /*selected=*/false, load.getUnseenAttr());
   }
 
   /// A part of the tile's columns in each slot.

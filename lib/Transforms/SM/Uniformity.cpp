@@ -69,9 +69,12 @@ bool Uniformity::carriesUniformly(scf::ForOp loop) {
 
 /// The numbers of a group are m * step * size + r + step * i with r < step, where i is the place in
 /// the group and the rest is uniform. Whether dividing by `divisor` leaves m, or what all of the
-/// cluster has in common. Multiples that happen to be known are of no account.
+/// cluster, or of twice and four times as many CTAs, has in common, as where items are in groups
+/// that are larger than the cluster. Other multiples that happen to be known are of no account.
 bool Uniformity::isPlaceEnd(int64_t divisor, int64_t step) const {
-  return divisor == step * group.size || divisor * group.stride == cluster * step;
+  return divisor == step * group.size || llvm::any_of(ArrayRef<int64_t>{1, 2, 4}, [&](int64_t n) {
+           return divisor * group.stride == n * cluster * step;
+         });
 }
 
 /// The step of such a number, if it is one.

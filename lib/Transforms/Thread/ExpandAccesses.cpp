@@ -214,7 +214,7 @@ static void copyList(CopyElementsOp op, Emitter &e) {
       e, whole,
       [&] {
         ifElected(e, [&] {
-          BarrierExpectOp::create(e, op.getBarrier(), size * count);
+          BarrierExpectOp::create(e, op.getBarrier(), size * count, /*times=*/Value());
           CopyBulkOp::create(e, op.getStart(), op.getDest(), e.c32(size * count), op.getBarrier());
         });
       },

@@ -36,7 +36,8 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
       if (*word)
         store(e, *word, at, CopyRequest::offsetOf(i));
     if (request.full)
-      BarrierExpectOp::create(e, request.full, copiers.getWarps()); // a byte each
+      BarrierExpectOp::create(e, request.full, copiers.getWarps(),
+                              /*times=*/Value()); // a byte each
     StoreSharedOp::create(e, add(e, number, 1), posted, 0);
   });
   meet(e, copiers);

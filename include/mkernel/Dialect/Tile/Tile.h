@@ -85,6 +85,8 @@ LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, Valu
 /// Whether the rows of a tile may be those that the list `rows` names, if there is one; `pads`: it
 /// has a pad.
 LogicalResult verifyGather(Operation *op, Value rows, bool pads, RankedTensorType tile);
+LogicalResult verifyUnseen(Operation *op, std::optional<ArrayRef<int64_t>> unseen,
+                           RankedTensorType tile);
 
 /// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
 /// that the signal may belong to another rank.

@@ -36,9 +36,12 @@ static void addBarrierPatterns(RewritePatternSet &patterns) {
                    {}, op.getOperands());
   });
   addPattern<BarrierExpectOp>(patterns, [](BarrierExpectOp op, Ptx &ptx) {
+    SmallVector<Value> operands{op.getBarrier()};
+    if (op.getTimes())
+      operands.push_back(ptx.make<arith::MulIOp>(op.getTimes(), ptx.number(op.getBytes())));
     return ptx.run("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], " +
-                       toString(op.getBytes()) + ";",
-                   {}, op.getBarrier());
+                       (op.getTimes() ? "$1" : toString(op.getBytes())) + ";",
+                   {}, operands);
   });
   addPattern<BarrierCompleteOp>(patterns, [](BarrierCompleteOp op, Ptx &ptx) {
     return ptx.run("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], " +
