@@ -52,15 +52,12 @@ void mk::markUnseen(LoadOp load) {
       return to && *to <= *extent && !store.getPeer() &&
              store.getOffsets()[store.getOffsets().size() - rank + dim] == load.getTileOffset(d);
     };
-    if (PaddingUses(isEnd).areDropped(load.getResult(), d))
-      unseen.push_back(d);
+    if (!PaddingUses(isEnd).areDropped(load.getResult(), d))
+      continue;
+    unseen.push_back(d);
+    passed(load, kMarkUnseen) << remark::add(
+        "comes without boxes that lie behind the end of dimension {0}: nobody sees them", d);
   }
-  if (unseen.empty())
-    return;
-  passed(load, kMarkUnseen) << remark::add(
-      "comes without boxes that lie behind the end of {0}: nobody sees them",
-      unseen.size() == 2                     ? "its rows or columns"
-      : unseen.front() == tile.getRank() - 1 ? "its columns"
-                                             : "its rows");
-  load.setUnseen(unseen);
+  if (!unseen.empty())
+    load.setUnseen(unseen);
 }

@@ -80,3 +80,27 @@ func.func private @merge(%a: tensor<4xf32>, %b: tensor<4xi32>, %c: tensor<4xf32>
   %y = arith.addi %b, %d : tensor<4xi32>
   return %x, %y : tensor<4xf32>, tensor<4xi32>
 }
+
+// Where items fill whole waves there is nothing to split.
+// CHECK-LABEL: mk.kernel @even
+// CHECK-NOT: scratch
+// CHECK-NOT: mk.signals
+// CHECK: mk.foreach (%{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}) schedule(static) order(raster = 2, alternate = 1) {
+// CHECK: mk.fold
+// CHECK-NOT: mk.fold
+mk.kernel @even on @mesh dims(uniform K) (in %a : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %four = arith.divui %c8, %c2 : index
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%i, %j) in (%c8, %four) schedule(stream_k, tail = 1) order(raster = 2, alternate = 1) {
+      %acc = mk.fold (%k) in (%K) iter(%s = %zero) combine(add) : tensor<4x8xf32> {
+        %t = mk.load %a[%i, %k] : memref<?x?xf32> -> tensor<4x8xf32>
+        %n = arith.addf %s, %t : tensor<4x8xf32>
+        mk.yield %n : tensor<4x8xf32>
+      }
+      mk.store %acc, %c[%i, %j] : tensor<4x8xf32>, memref<?x?xf32>
+    }
+  }
+}

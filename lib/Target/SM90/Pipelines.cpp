@@ -137,6 +137,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
   pm.addPass(mk_thread::createMergeChecksPass());
   expandThreadOps(pm);
   pm.addPass(mk_thread::createPromoteVariablesPass());
+  pm.addPass(mk_thread::createMergeElectedPass());
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the thread level";
   verify.allow = {"builtin", "llvm", "nvvm", "mk_thread", "arith", "scf"};

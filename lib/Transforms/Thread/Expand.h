@@ -68,6 +68,7 @@ void expandStores(ModuleOp module);
 void expandPadding(ModuleOp module);
 void expandTurns(ModuleOp module);
 void mergeChecks(KernelOp kernel);
+void mergeElected(KernelOp kernel);
 void pairConversions(KernelOp kernel);
 void promoteVariables(KernelOp kernel);
 void stageFragments(ModuleOp module);

@@ -25,6 +25,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDPADDINGPASS
 #define GEN_PASS_DEF_EXPANDTURNSPASS
 #define GEN_PASS_DEF_MERGECHECKSPASS
+#define GEN_PASS_DEF_MERGEELECTEDPASS
 #define GEN_PASS_DEF_PAIRCONVERSIONSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
 #define GEN_PASS_DEF_STAGEFRAGMENTSPASS
@@ -55,6 +56,7 @@ template struct FunctionPass<mk_thread::impl::ExpandStoresPassBase, mk_thread::e
 template struct FunctionPass<mk_thread::impl::ExpandPaddingPassBase, mk_thread::expandPadding>;
 template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
 template struct FunctionPass<mk_thread::impl::MergeChecksPassBase, mk_thread::mergeChecks>;
+template struct FunctionPass<mk_thread::impl::MergeElectedPassBase, mk_thread::mergeElected>;
 template struct FunctionPass<mk_thread::impl::PairConversionsPassBase, mk_thread::pairConversions>;
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;

@@ -50,6 +50,8 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.send_shared %c, %c, %c, %c to %remote + 2048 told %remote
   // CHECK: mk_thread.mbarrier_expect %[[B]], 32768
   mk_thread.mbarrier_expect %b, 32768
+  // CHECK: mk_thread.mbarrier_expect %[[B]], 4096 times %[[C]]
+  mk_thread.mbarrier_expect %b, 4096 times %c
   // CHECK: mk_thread.mbarrier_complete %[[B]], 1
   mk_thread.mbarrier_complete %b, 1
   // CHECK: mk_thread.mbarrier_wait %[[B]], %[[C]] stage(%[[C]]) report(<kind = 1, role = 0, number = 3>){{$}}
@@ -421,6 +423,8 @@ mk_thread.kernel @engine threads(384) cluster(8) params(512) shared(4096)
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2 stride 4) : i64
   // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2) once : i64
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) once : i64
+  // CHECK: mk_thread.copy_tile {{.*}} counted by %[[W]] rows_left(%[[W]]) columns_left(%[[W]]) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w rows_left(%w) columns_left(%w) : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32

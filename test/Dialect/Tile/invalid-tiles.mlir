@@ -410,3 +410,19 @@ func.func @padded_rows(%n: index, %f: f32, %m: memref<?x?xf32>, %list: memref<?x
   %r = mk.load %m[%n, %n] rows(%list[%n] : memref<?xi32>) pad(%f : f32) : memref<?x?xf32> -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  // expected-error @+1 {{has unseen [2] for a tile of rank 2: name dimensions of the tile, each once, in ascending order}}
+  %r = mk.load %m[%n, %n] unseen [2] : memref<?x?xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  // expected-error @+1 {{has unseen [1, 0] for a tile of rank 2: name dimensions of the tile, each once, in ascending order}}
+  %r = mk.load %m[%n, %n] unseen [1, 0] : memref<?x?xf32> -> tensor<4x4xf32>
+  return
+}

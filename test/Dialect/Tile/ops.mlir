@@ -149,6 +149,8 @@ func.func @tiles(%i: index, %own: i1, %m: memref<?x?xf32>, %s: memref<?x?xf32, #
                  %signal: !mk.signal<?, sys, arrivals = 4>, %pad: f32, %list: memref<?xi32>) -> tensor<8x8xf32> {
   // CHECK: mk.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x?xf32>, memref<?x?xf32, #mk.symmetric> -> memref<?x?xf32>
   %from = mk.select %own, %m, %s : memref<?x?xf32>, memref<?x?xf32, #mk.symmetric> -> memref<?x?xf32>
+  // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] once unseen [0, 1] : memref<?x?xf32> -> tensor<8x4xf32>
+  %marked = mk.load %from[%i, %i] once unseen [0, 1] : memref<?x?xf32> -> tensor<8x4xf32>
   // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf32> -> tensor<8x4xf32>
   %a = mk.load %from[%i, %i] : memref<?x?xf32> -> tensor<8x4xf32>
   // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] rows(%{{.*}}[%{{.*}}] : memref<?xi32>) valid(%{{.*}}, %{{.*}}) : memref<?x?xf32> -> tensor<8x4xf32>

@@ -200,3 +200,39 @@ mk.kernel @larger_group on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// -----
+
+// Items in groups of four, more than run at once in clusters of four: of two CTAs side by side the columns are the same.
+// CHECK-LABEL: mk.kernel @groups
+// CHECK: mk.role @r ctas(132)
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @groups on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %items = arith.constant 264 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %group = arith.divsi %t, %c4 : index
+        %place = arith.remsi %t, %c4 : index
+        %i = arith.divsi %place, %c2 : index
+        %j = arith.remsi %place, %c2 : index
+        %row0 = arith.muli %group, %c2 : index
+        %row = arith.addi %row0, %i : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%j, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}

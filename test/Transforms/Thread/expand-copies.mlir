@@ -66,3 +66,34 @@ mk_thread.kernel @once threads(384) cluster(2) params(512) shared(4096)
   // CHECK-NOT: mk_thread.copy_tensor
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w once : i64
 }
+
+// Boxes that begin behind the end do not come, and are not waited for: of 96 rows those in front of the end in boxes of 48,
+// of two CTAs' parts, and one or two chunks.
+// CHECK-LABEL: mk_thread.kernel @ends
+mk_thread.kernel @ends threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %rows = mk_thread.param 32 : i32
+  %columns = mk_thread.param 36 : i32
+  // CHECK: scf.if
+  // CHECK: %[[LEAST:.*]] = arith.maxsi %[[ROWS:.*]], %c0_i32
+  // CHECK: %[[INSIDE:.*]] = arith.minsi %[[LEAST]], %c96_i32
+  // CHECK: %[[UP:.*]] = arith.addi %[[INSIDE]], %c47_i32
+  // CHECK: %[[BOXES:.*]] = arith.divui %[[UP]], %c48_i32
+  // CHECK: arith.divui %{{.*}}, %c64_i32
+  // CHECK: %[[TIMES:.*]] = arith.muli %[[BOXES]], %{{.*}}
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 6144 times %[[TIMES]]
+  // CHECK: %[[BEFORE:.*]] = arith.muli %{{.*}}, %c48_i32
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi sgt, %[[ROWS]], %[[BEFORE]]
+  // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[COLUMNS:.*]], %c0_i32
+  // CHECK: %[[BOTH:.*]] = arith.andi %[[EXISTS]], %[[SOME]]
+  // CHECK: scf.if %[[BOTH]] {
+  // CHECK: mk_thread.copy_tensor
+  // CHECK: arith.cmpi sgt, %[[COLUMNS]], %c64_i32
+  // CHECK: scf.if
+  // CHECK: mk_thread.copy_tensor
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 96 x 2 box 48 x 64 to %w counted by %w shared(%w of 2)
+      rows_left(%rows) columns_left(%columns) : i64
+}

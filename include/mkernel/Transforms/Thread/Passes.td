@@ -25,6 +25,25 @@ def MergeChecksPass : Pass<"mk-thread-merge-checks", "::mlir::ModuleOp"> {
   }];
 }
 
+def MergeElectedPass : Pass<"mk-thread-merge-elected", "::mlir::ModuleOp"> {
+  let summary = "Makes one branch of what one thread of a warp does at a time";
+  let description = [{
+    Copies into a slot and the arrival behind them elect a thread each. Branches of such that follow each other become one; what
+    stands in between and touches nothing moves in front of it. An arrival then says how many bytes its barrier
+    expects, in place of `mbarrier_expect` of its own for each tile.
+
+    ```mlir
+    mk_thread.mbarrier_expect %full, 16384
+    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full : i64
+    mk_thread.mbarrier_arrive %full
+    // becomes
+    mk_thread.copy_tensor %map[%row, %column] to %slot counted by %full : i64
+    mk_thread.mbarrier_arrive %full expect(%c16384)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def VerifyExpandedPass : Pass<"mk-thread-verify-expanded", "::mlir::ModuleOp"> {
   let summary = "Refuses ops that stand for several steps";
   let description = [{

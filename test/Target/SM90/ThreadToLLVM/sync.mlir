@@ -18,6 +18,9 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.mbarrier_arrive %b expect(%c)
   // CHECK: "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], 32768;"
   mk_thread.mbarrier_expect %b, 32768
+  // CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %{{.*}} : i32
+  // CHECK-NEXT: {{.*}}"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %[[BYTES]]
+  mk_thread.mbarrier_expect %b, 4096 times %c
   // CHECK: "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r"
   %remote = mk_thread.map_shared %b in %c
   // CHECK: "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [$4+2048], {$0, $1, $2, $3}, [$5];"
