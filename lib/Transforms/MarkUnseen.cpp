@@ -49,7 +49,7 @@ void mk::markUnseen(LoadOp load) {
           getConstantIntValue(store.getValid()[dim]).value_or(0) < stored.getDimSize(dim))
         return false;
       std::optional<int64_t> to = getExtent(store.getDest(), rank, dim);
-      return to && *to <= *extent && !store.getPeer() &&
+      return to && *to <= *extent && // of all ranks alike, where it is known
              store.getOffsets()[store.getOffsets().size() - rank + dim] == load.getTileOffset(d);
     };
     if (!PaddingUses(isEnd).areDropped(load.getResult(), d))
