@@ -16,7 +16,7 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
   let description = [{
     By a whole warp. The tile has so many rows of so many chunks of 128 bytes, and comes box by box:
     rows of a chunk, which has so many elements. The last chunk is filled also where the tile ends within
-    it. The barrier counts all bytes. Where so many CTAs of a cluster share the tile each brings its
+    it. The barrier counts all bytes of the boxes that come. Where so many CTAs of a cluster share the tile each brings its
     part of the rows for all of them; this is the one at `place` of the cluster. Their numbers there are `stride` apart.
     `once` is that of `mk.load`. Boxes that begin at row `rows_left` of the tile or behind it are left out, and so
     are those at column `columns_left` or behind: the slot keeps there what it had.

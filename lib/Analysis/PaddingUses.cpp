@@ -27,7 +27,7 @@ bool PaddingUses::isDropped(MaskOp mask, int64_t dim) {
   IntegerSet set = mask.getSet();
   MLIRContext *context = mask.getContext();
   for (auto [s, symbol] : llvm::enumerate(mask.getSymbols())) {
-    if (!limit || symbol != limit)
+    if (!endsMasks || symbol != number)
       continue;
     AffineExpr end = getAffineSymbolExpr(s, context) - 1 - getAffineDimExpr(dim, context);
     for (unsigned i = 0; i != set.getNumConstraints(); ++i)
@@ -39,22 +39,25 @@ bool PaddingUses::isDropped(MaskOp mask, int64_t dim) {
   return areDropped(mask.getResult(), dim);
 }
 
-bool PaddingUses::isYieldDropped(Operation *parent, unsigned number, int64_t dim) {
-  // A function that combines parts might mix rows.
-  if (auto fold = dyn_cast<FoldOp>(parent))
-    return (!fold.getCombine() || isa<ReductionAttr>(*fold.getCombine())) &&
-           areDropped(fold.getBody().getArgument(1 + number), dim) &&
-           areDropped(fold.getResult(number), dim);
+bool PaddingUses::isYieldDropped(Operation *parent, unsigned result, int64_t dim) {
+  if (isa<scf::IfOp>(parent))
+    return areDropped(parent->getResult(result), dim);
+  // What is carried into the next iteration meets another number there.
+  Value carried;
   if (auto loop = dyn_cast<scf::ForOp>(parent))
-    return areDropped(loop.getRegionIterArg(number), dim) &&
-           areDropped(loop.getResult(number), dim);
-  return isa<scf::IfOp>(parent) && areDropped(parent->getResult(number), dim);
+    carried = loop.getRegionIterArg(result);
+  // A function that combines parts might mix rows.
+  if (auto fold = dyn_cast<FoldOp>(parent);
+      fold && (!fold.getCombine() || isa<ReductionAttr>(*fold.getCombine())))
+    carried = fold.getBody().getArgument(1 + result);
+  return carried && !parent->getRegion(0).isAncestor(number.getParentRegion()) &&
+         areDropped(carried, dim) && areDropped(parent->getResult(result), dim);
 }
 
 bool PaddingUses::isDropped(OpOperand &use, int64_t dim) {
-  unsigned number = use.getOperandNumber();
+  unsigned operand = use.getOperandNumber();
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
-      .Case([&](DotOp dot) { return isDropped(dot, number, dim); })
+      .Case([&](DotOp dot) { return isDropped(dot, operand, dim); })
       .Case([&](MaskOp mask) { return isDropped(mask, dim); })
       .Case([&](StoreOp store) { return isEnd(store, dim); })
       .Case([&](ReduceOp reduce) {
@@ -70,13 +73,13 @@ bool PaddingUses::isDropped(OpOperand &use, int64_t dim) {
       })
       .Case([&](TransposeOp transpose) { return areDropped(transpose.getResult(), 1 - dim); })
       .Case([&](scf::ForOp loop) {
-        return isYieldDropped(loop, number - loop.getNumControlOperands(), dim);
+        return isYieldDropped(loop, operand - loop.getNumControlOperands(), dim);
       })
       .Case([&](FoldOp fold) {
-        return isYieldDropped(fold, number - fold.getInits().getBeginOperandIndex(), dim);
+        return isYieldDropped(fold, operand - fold.getInits().getBeginOperandIndex(), dim);
       })
-      .Case([&](YieldOp yield) { return isYieldDropped(yield->getParentOp(), number, dim); })
-      .Case([&](scf::YieldOp yield) { return isYieldDropped(yield->getParentOp(), number, dim); })
+      .Case([&](YieldOp yield) { return isYieldDropped(yield->getParentOp(), operand, dim); })
+      .Case([&](scf::YieldOp yield) { return isYieldDropped(yield->getParentOp(), operand, dim); })
       .Default([&](Operation *op) {
         return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1 &&
                areDropped(op->getResult(0), dim);

@@ -9,6 +9,8 @@
 #include "mkernel/Analysis/PaddingUses.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/Evaluate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -27,6 +29,41 @@ static std::optional<int64_t> getExtent(Value buffer, int64_t rank, int64_t d) {
                              cast<MemRefType>(buffer.getType()).getRank() - rank + d);
 }
 
+/// The largest value of an index, where it is known: of a sum or a product of what is not negative,
+/// as indices of loops.
+static std::optional<int64_t> getMost(Value index) {
+  if (std::optional<int64_t> number = evaluateIndex(index))
+    return number;
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    std::optional<int64_t> count;
+    if (auto loop = dyn_cast<ForeachOp>(argument.getOwner()->getParentOp()))
+      count = argument.getArgNumber() < loop.getBounds().size()
+                  ? evaluateIndex(loop.getBounds()[argument.getArgNumber()])
+                  : std::nullopt;
+    return count ? std::optional(*count - 1) : std::nullopt;
+  }
+  Operation *op = index.getDefiningOp();
+  if (!isa<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> x = getMost(op->getOperand(0)), y = getMost(op->getOperand(1));
+  if (!x || !y || *x < 0 || *y < 0)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *x + *y : *x * *y;
+}
+
+/// Whether a box may begin behind the end: a whole tile, one of several chunks, or the part of a
+/// tile that CTAs of a cluster share which the last one fetches.
+static bool mayBeginBehind(LoadOp load, SmAttr sm, int64_t d, int64_t extent) {
+  auto tile = cast<RankedTensorType>(load.getType());
+  int64_t last = tile.getDimSize(d) / 2;
+  if (d == tile.getRank() - 1) {
+    int64_t chunk = 8 * sm.getChunk() / std::max(8u, tile.getElementTypeBitWidth());
+    last = (llvm::divideCeil(tile.getDimSize(d), chunk) - 1) * chunk;
+  }
+  std::optional<int64_t> most = getMost(load.getTileOffset(d));
+  return !most || *most + last >= extent;
+}
+
 void mk::markUnseen(LoadOp load) {
   // Other tiles are loaded by threads, which know where one ends; a pad is written over.
   TargetAttr target = findTarget(load);
@@ -35,10 +72,9 @@ void mk::markUnseen(LoadOp load) {
   auto tile = cast<RankedTensorType>(load.getType());
   SmallVector<int64_t> unseen;
   for (int64_t d = std::max<int64_t>(tile.getRank() - 2, 0); d != tile.getRank(); ++d) {
-    // Where it is not known most tiles are whole, and looking takes registers. Nor do tiles reach
-    // behind the end of a multiple, also where items are rounded up to whole clusters.
+    // Where it is not known most tiles are whole, and looking takes registers.
     std::optional<int64_t> extent = getExtent(load.getSource(), tile.getRank(), d);
-    if (!extent || *extent % (tile.getDimSize(d) * target.getSm().getCluster()) == 0)
+    if (!extent || !mayBeginBehind(load, target.getSm(), d, *extent))
       continue;
     // Elements that do not exist here are stored where there is nothing. Tiles that end within the
     // buffer, as those of groups, are not cut by its end but for the last ones.
@@ -52,7 +88,8 @@ void mk::markUnseen(LoadOp load) {
       return to && *to <= *extent && // of all ranks alike, where it is known
              store.getOffsets()[store.getOffsets().size() - rank + dim] == load.getTileOffset(d);
     };
-    if (!PaddingUses(isEnd).areDropped(load.getResult(), d))
+    if (!PaddingUses(isEnd, load.getTileOffset(d), /*endsMasks=*/false)
+             .areDropped(load.getResult(), d))
       continue;
     unseen.push_back(d);
     passed(load, kMarkUnseen) << remark::add(

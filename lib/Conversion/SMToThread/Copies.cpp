@@ -3,10 +3,10 @@
 // A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy engine fills a
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
 // warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside
-// of the argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits
-// for the box and writes over what is not valid, before it hands the slot over.
-// Tiles of one dimension are brought by the producer's threads, an element each at a time, and
-// gathered rows always by the other warps.
+// of the argument; the engine leaves out boxes behind the end that nobody sees. Where `valid` ends
+// within the argument, or a pad is not zero, the producer waits for the box and writes over what is
+// not valid, before it hands the slot over. Tiles of one dimension are brought by the producer's
+// threads, an element each at a time, and gathered rows always by the other warps.
 //
 //===----------------------------------------------------------------------===//
 #include "Bounds.h"

@@ -29,7 +29,7 @@ void mk_sm::dropLimits(mk::LoadOp load) {
     auto isEnd = [end = end](mk::StoreOp store, int64_t dim) {
       return !store.getValid().empty() && store.getValid()[dim] == end;
     };
-    if (!mk::PaddingUses(isEnd, end).areDropped(load.getResult(), d)) {
+    if (!mk::PaddingUses(isEnd, end, /*endsMasks=*/true).areDropped(load.getResult(), d)) {
       analysis(load, kDropLimits) << remark::add(
           "is written over behind the end of dimension {0}, where that is not its argument's: its "
           "product shows what lies there",

@@ -33,20 +33,21 @@ static void copyTile(CopyTileOp op, Emitter &e) {
       start.push_back(resize(e, coordinate, e.i32));
     Value to = op.getDest();
     Value ctas;
-    Value before = e.c32(0);
     if (op.getShared()) {
-      before = mul(e, makePlace(e, group, op.getPlace()), own);
+      Value before = mul(e, makePlace(e, group, op.getPlace()), own);
       start.end()[-2] = add(e, start.end()[-2], before);
       to = add(e, to, mul(e, before, chunkBytes));
       // By a mask of CTAs: written at the same place of each, and counted by its barrier.
       int64_t cluster = op->getParentOfType<KernelOp>().getCluster();
       ctas = resize(e, makeMask(e, group, op.getPlace(), cluster), e.i16);
+      if (rowsLeft)
+        rowsLeft = sub(e, rowsLeft, before); // of its own ones
     }
     for (int64_t chunk = 0; chunk != int64_t(op.getChunks()); ++chunk)
       for (int64_t row = 0; row != own; row += boxRows) {
         Value exists;
         if (rowsLeft)
-          exists = sgt(e, rowsLeft, add(e, before, row));
+          exists = sgt(e, rowsLeft, row);
         if (Value inRow = columnsLeft ? sgt(e, columnsLeft, chunk * boxColumns) : Value())
           exists = exists ? and_(e, exists, inRow) : inRow;
         auto copyBox = [&] {

@@ -33,6 +33,21 @@ mk.kernel @products on @mesh dims(uniform M, uniform K) (
     mk.store %twice, %c[%c0, %c0] valid(%rows, %rows) : tensor<64x128xf32>, memref<?x?xf32>
   }
 
+  // An end that is another one in each iteration, where what the last one has made is stored.
+  // CHECK-LABEL: mk.role @carried
+  mk.role @carried ctas(1) {
+    %sum = scf.for %k = %c0 to %c8 step %c1 iter_args(%s = %zero) -> tensor<64x128xf32> {
+      %left = arith.subi %K, %k : index
+      // CHECK: mk.load %{{.*}}[%{{.*}}, %{{.*}}] valid(%{{[^c].*}}, %c64{{.*}}) :
+      // expected-remark @+1 {{mk-sm-drop-limits: analysis: is written over behind the end of dimension 0}}
+      %x = mk.load %a[%k, %c0] valid(%left, %tk) : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %y = mk.load %b[%c0, %c0] : memref<?x?xbf16> -> tensor<128x64xbf16>
+      %n = mk.dot %x, %y, %s transpose_b : tensor<64x64xbf16>, tensor<128x64xbf16>, tensor<64x128xf32>
+      mk.store %n, %c[%k, %c0] valid(%left, %tk) : tensor<64x128xf32>, memref<?x?xf32>
+      scf.yield %n : tensor<64x128xf32>
+    }
+  }
+
   // Columns of a product that a mask replaces; rows that are reduced, and broadcast again.
   // CHECK-LABEL: mk.role @masked
   mk.role @masked ctas(1) {

@@ -85,7 +85,8 @@ mk_thread.kernel @ends threads(384) cluster(2) params(512) shared(4096)
   // CHECK: %[[TIMES:.*]] = arith.muli %[[BOXES]], %{{.*}}
   // CHECK: mk_thread.mbarrier_expect %{{.*}}, 6144 times %[[TIMES]]
   // CHECK: %[[BEFORE:.*]] = arith.muli %{{.*}}, %c48_i32
-  // CHECK: %[[EXISTS:.*]] = arith.cmpi sgt, %[[ROWS]], %[[BEFORE]]
+  // CHECK: %[[OWN:.*]] = arith.subi %[[ROWS]], %[[BEFORE]]
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi sgt, %[[OWN]], %c0_i32
   // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[COLUMNS:.*]], %c0_i32
   // CHECK: %[[BOTH:.*]] = arith.andi %[[EXISTS]], %[[SOME]]
   // CHECK: scf.if %[[BOTH]] {
