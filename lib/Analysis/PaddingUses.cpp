@@ -21,7 +21,7 @@ bool PaddingUses::isDropped(DotOp dot, unsigned operand, int64_t dim) {
   return !isSummed && areDropped(dot.getResult(), operand);
 }
 
-/// Whether the mask keeps nothing with an index of `limit` or more: a constraint says limit - 1 -
+/// Whether the mask keeps nothing with an index of `number` or more: a constraint says number - 1 -
 /// index >= 0.
 bool PaddingUses::isDropped(MaskOp mask, int64_t dim) {
   IntegerSet set = mask.getSet();

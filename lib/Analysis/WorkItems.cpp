@@ -106,7 +106,7 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);
   }
-  // Nothing is split where items fill whole waves.
+  // Nothing is split where items fill whole waves. With teams stream-K is refused all the same.
   if (work.schedule == ScheduleKind::StreamK && work.teams == 1 && work.ctas > 0 &&
       std::fmod(items, work.ctas) == 0)
     work.schedule = ScheduleKind::Static;

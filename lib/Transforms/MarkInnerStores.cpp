@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Transforms/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -81,22 +81,8 @@ bool Extent::isAtLeast(Value bound) {
   return false;
 }
 
-/// What a loop's index, which begins at 0 or more, is less than; null for other values.
-static Value getEnd(Value index) {
-  auto argument = dyn_cast<BlockArgument>(index);
-  Operation *around = argument ? argument.getOwner()->getParentOp() : nullptr;
-  if (auto loop = dyn_cast_or_null<ForeachOp>(around)) {
-    unsigned number = argument.getArgNumber();
-    return number < loop.getBounds().size() ? loop.getBounds()[number] : Value();
-  }
-  auto loop = dyn_cast_or_null<scf::ForOp>(around);
-  bool counts = loop && argument == loop.getInductionVar() &&
-                getConstantIntValue(loop.getLowerBound()).value_or(-1) >= 0;
-  return counts ? loop.getUpperBound() : Value();
-}
-
 bool Extent::isQuotientBelow(arith::DivUIOp op) {
-  Value end = getEnd(op.getLhs());
+  Value end = getLoopEnd(op.getLhs());
   if (!end)
     return false;
   std::optional<int64_t> number = getConstantIntValue(end),
@@ -112,7 +98,7 @@ bool Extent::holds(Value index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return *constant >= 0 && isAtLeast(*constant + 1);
   if (isa<BlockArgument>(index)) {
-    Value end = getEnd(index);
+    Value end = getLoopEnd(index);
     return end && isAtLeast(end);
   }
   MeshOp mesh = kernel.getMeshOp();

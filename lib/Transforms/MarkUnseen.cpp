@@ -34,12 +34,9 @@ static std::optional<int64_t> getExtent(Value buffer, int64_t rank, int64_t d) {
 static std::optional<int64_t> getMost(Value index) {
   if (std::optional<int64_t> number = evaluateIndex(index))
     return number;
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    std::optional<int64_t> count;
-    if (auto loop = dyn_cast<ForeachOp>(argument.getOwner()->getParentOp()))
-      count = argument.getArgNumber() < loop.getBounds().size()
-                  ? evaluateIndex(loop.getBounds()[argument.getArgNumber()])
-                  : std::nullopt;
+  if (isa<BlockArgument>(index)) {
+    Value end = getLoopEnd(index);
+    std::optional<int64_t> count = end ? evaluateIndex(end) : std::nullopt;
     return count ? std::optional(*count - 1) : std::nullopt;
   }
   Operation *op = index.getDefiningOp();

@@ -2,6 +2,10 @@
 // RUN: FileCheck %s --check-prefix=REMARKS --input-file %t.remarks
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=others | FileCheck %s --check-prefix=OTHERS
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=carried | FileCheck %s --check-prefix=CARRIED
+// The pass alone, on what it has marked, without the marks.
+// RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=product | sed 's/ unseen \[[01]\]//' > %t.mlir
+// RUN: not grep 'unseen \[' %t.mlir
+// RUN: mk-opt %t.mlir -mk-mark-unseen | FileCheck %s
 // The host target has no copy engine.
 // RUN: mk-opt %s --target=host --emit=tile --kernel=product | FileCheck %s --check-prefix=HOST
 // HOST-NOT: unseen

@@ -38,6 +38,9 @@ private:
 /// The number that one value folds to. Changes no IR.
 std::optional<int64_t> evaluateIndex(Value value);
 
+/// What a loop's index, which begins at 0 or more, is less than; null for other values.
+Value getLoopEnd(Value index);
+
 /// Parameters that a value is computed from; not those that only the default of one that has a
 /// number is.
 SmallVector<ParamOp> getParamsOf(Value value);

@@ -28,8 +28,8 @@ struct TileCopy {
   Value dest;
   SmallVector<Value> offsets;
   SmallVector<int64_t> box; // of the copy engine
-  Value rowsLeft = {},
-        columnsLeft = {}; // in front of the buffer's end, where nobody sees the others
+  /// In front of the buffer's end, where nobody sees what lies behind it; else null.
+  Value rowsLeft = {}, columnsLeft = {};
 };
 } // namespace
 
@@ -250,9 +250,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     int64_t dim = copy.offsets.size() - tile.getRank() + d;
     if (!op.isUnseen(d))
       return {};
-    std::optional<int64_t> extent;
-    if (from.arg >= 0 && !from.away)
-      extent = p.info.getKernel().getArgExtent(from.arg, dim);
+    std::optional<int64_t> extent = extentOf(p.info, from, dim);
     return narrow(p, sub(p, extent ? p.c64(*extent) : sizeOf(p, from, dim), copy.offsets[dim]));
   };
   if (tile.getRank() > 1) {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -54,7 +55,7 @@ static void mergeExpectations(Block &block) {
 }
 
 void mk_thread::mergeElected(KernelOp kernel) {
-  SmallVector<scf::IfOp> merged;
+  llvm::SmallSetVector<Operation *, 8> merged;
   kernel.walk([&](Block *block) {
     scf::IfOp last;
     SmallVector<Operation *> between;
@@ -81,9 +82,9 @@ void mk_thread::mergeElected(KernelOp kernel) {
       branch.erase();
       if (elect->use_empty())
         elect->erase();
-      merged.push_back(last);
+      merged.insert(last);
     }
   });
-  for (scf::IfOp branch : merged)
-    mergeExpectations(*branch.thenBlock());
+  for (Operation *branch : merged)
+    mergeExpectations(*cast<scf::IfOp>(branch).thenBlock());
 }

@@ -1,6 +1,8 @@
 //===- Evaluate.cpp - Numbers that values fold to -------------------------===//
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Support/Checked.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -115,6 +117,19 @@ void IndexEvaluator::assume(Value value, int64_t number) {
 }
 
 std::optional<int64_t> mk::evaluateIndex(Value value) { return IndexEvaluator().getIndex(value); }
+
+Value mk::getLoopEnd(Value index) {
+  auto argument = dyn_cast<BlockArgument>(index);
+  Operation *around = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (auto loop = dyn_cast_or_null<ForeachOp>(around)) {
+    unsigned number = argument.getArgNumber();
+    return number < loop.getBounds().size() ? loop.getBounds()[number] : Value();
+  }
+  auto loop = dyn_cast_or_null<scf::ForOp>(around);
+  bool counts = loop && argument == loop.getInductionVar() &&
+                getConstantIntValue(loop.getLowerBound()).value_or(-1) >= 0;
+  return counts ? loop.getUpperBound() : Value();
+}
 
 static void collectParams(Value value, SetVector<Value> &seen, SmallVector<ParamOp> &params) {
   Operation *op = value.getDefiningOp();
