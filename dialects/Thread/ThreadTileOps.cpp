@@ -18,7 +18,11 @@ LogicalResult CopyTileOp::verify() {
   if (!llvm::isPowerOf2_64(shared) || !llvm::isPowerOf2_64(stride))
     return emitOpError() << "is shared by " << shared << " CTAs, " << stride
                          << " apart; use powers of 2";
-  if (getRows() % (shared * getBoxRows()))
+  if (getOneBox() && (!getRowsLeft() || shared * getBoxRows() > getRows()))
+    return emitOpError() << "comes in one box of " << getBoxRows() << " rows of "
+                         << getRows() / shared << "; say how many are left (rows_left), and use a "
+                         << "box that a CTA's part has room for";
+  if (!getOneBox() && getRows() % (shared * getBoxRows()))
     return emitOpError() << "has " << getRows() << " rows for " << shared << " CTAs, in boxes of "
                          << getBoxRows() << "; use boxes that fill a CTA's part";
   if (getCoordinates().size() < 2 || getCoordinates().size() > 5)

@@ -19,7 +19,8 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
     it. The barrier counts all bytes of the boxes that come. Where so many CTAs of a cluster share the tile each brings its
     part of the rows for all of them; this is the one at `place` of the cluster. Their numbers there are `stride` apart.
     `once` is that of `mk.load`. Boxes that begin at row `rows_left` of the tile or behind it are left out, and so
-    are those at column `columns_left` or behind: the slot keeps there what it had.
+    are those at column `columns_left` or behind: the slot keeps there what it had. Of `one_box` the argument has no
+    more rows than a box, whatever their number: it comes at row 0 of a CTA's part, or not at all.
 
     ```mlir
     mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full : !llvm.ptr
@@ -34,11 +35,12 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
                        ConfinedAttr<I64Attr, [IntPositive]>:$box_columns, MkThread_Shared:$dest,
                        MkThread_Shared:$barrier, Optional<I32>:$place, OptionalAttr<I64Attr>:$shared,
                        DefaultValuedAttr<I64Attr, "1">:$stride, UnitAttr:$once,
-                       Optional<I32>:$rows_left, Optional<I32>:$columns_left);
+                       Optional<I32>:$rows_left, Optional<I32>:$columns_left, UnitAttr:$one_box);
   let assemblyFormat = [{
     $map `at` `(` $coordinates `)` `of` $rows `x` $chunks `box` $box_rows `x` $box_columns `to` $dest
     `counted` `by` $barrier (`shared` `(` $place^ `of` $shared (`stride` $stride^)? `)`)? (`once` $once^)?
-    (`rows_left` `(` $rows_left^ `)`)? (`columns_left` `(` $columns_left^ `)`)? attr-dict `:` type($map)
+    (`rows_left` `(` $rows_left^ `)`)? (`columns_left` `(` $columns_left^ `)`)? (`one_box` $one_box^)? attr-dict
+    `:` type($map)
   }];
   let hasVerifier = 1;
 }

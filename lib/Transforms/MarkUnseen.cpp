@@ -48,17 +48,18 @@ static std::optional<int64_t> getMost(Value index) {
   return isa<arith::AddIOp>(op) ? *x + *y : *x * *y;
 }
 
-/// Whether a box may begin behind the end: a whole tile, one of several chunks, or the part of a
-/// tile that CTAs of a cluster share which the last one fetches.
-static bool mayBeginBehind(LoadOp load, SmAttr sm, int64_t d, int64_t extent) {
-  auto tile = cast<RankedTensorType>(load.getType());
-  int64_t last = tile.getDimSize(d) / 2;
-  if (d == tile.getRank() - 1) {
-    int64_t chunk = 8 * sm.getChunk() / std::max(8u, tile.getElementTypeBitWidth());
-    last = (llvm::divideCeil(tile.getDimSize(d), chunk) - 1) * chunk;
-  }
+/// Whether a box may begin behind the end: one of several chunks of columns; of rows boxes are made
+/// for that. Not where the tile may begin in front of the buffer.
+static bool maySaveBoxes(LoadOp load, SmAttr sm, int64_t d, int64_t extent) {
   std::optional<int64_t> most = getMost(load.getTileOffset(d));
-  return !most || *most + last >= extent;
+  if (!most || *most < 0)
+    return false;
+  auto tile = cast<RankedTensorType>(load.getType());
+  if (d != tile.getRank() - 1)
+    return *most + tile.getDimSize(d) > extent;
+  int64_t chunk = 8 * sm.getChunk() / std::max(8u, tile.getElementTypeBitWidth());
+  int64_t last = (llvm::divideCeil(tile.getDimSize(d), chunk) - 1) * chunk;
+  return *most + last >= extent;
 }
 
 void mk::markUnseen(LoadOp load) {
@@ -71,7 +72,7 @@ void mk::markUnseen(LoadOp load) {
   for (int64_t d = std::max<int64_t>(tile.getRank() - 2, 0); d != tile.getRank(); ++d) {
     // Where it is not known most tiles are whole, and looking takes registers.
     std::optional<int64_t> extent = getExtent(load.getSource(), tile.getRank(), d);
-    if (!extent || !mayBeginBehind(load, target.getSm(), d, *extent))
+    if (!extent || !maySaveBoxes(load, target.getSm(), d, *extent))
       continue;
     // Elements that do not exist here are stored where there is nothing. Tiles that end within the
     // buffer, as those of groups, are not cut by its end but for the last ones.

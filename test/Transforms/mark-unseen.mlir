@@ -2,6 +2,7 @@
 // RUN: FileCheck %s --check-prefix=REMARKS --input-file %t.remarks
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=others | FileCheck %s --check-prefix=OTHERS
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=carried | FileCheck %s --check-prefix=CARRIED
+// RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=few | FileCheck %s --check-prefix=FEW
 // The pass alone, on what it has marked, without the marks.
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=product | sed 's/ unseen \[[01]\]//' > %t.mlir
 // RUN: not grep 'unseen \[' %t.mlir
@@ -140,6 +141,33 @@ mk.kernel @carried on @mesh dims(uniform M = 900, uniform N = 500, uniform K = 6
         mk.store %out, %f[%row, %column] : !out, !m
         mk.yield %n : !acc
       }
+    }
+  }
+}
+
+// Rows that all fit into a tile, most of it: one box. Not where a tile may begin in front of them.
+// FEW-LABEL: mk.kernel @few
+mk.kernel @few on @mesh dims(uniform M = 100, uniform N = 500, uniform K = 64) (
+    in %a : !m [M, K], in %b : !m [N, K], out %c : !m [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %c96 = arith.constant 96 : index
+  %back = arith.constant -28 : index
+  %zero = arith.constant dense<0.0> : !acc
+  mk.role @r ctas(rest) {
+    mk.foreach (%j) in (%c6) {
+      %column = arith.muli %j, %c96 : index
+      %y = mk.load %b[%column, %c0] : !m -> !y
+      // FEW: mk.load %a[%{{.*}}, %{{.*}}] unseen [0] : memref
+      %x = mk.load %a[%c0, %c0] : !m -> !x
+      %n = mk.dot %x, %y, %zero transpose_b : !x, !y, !acc
+      %out = arith.truncf %n : !acc to !out
+      mk.store %out, %c[%c0, %column] : !out, !m
+      // FEW: mk.load %a[%{{.*}}, %{{.*}}] : memref
+      %z = mk.load %a[%back, %c0] : !m -> !x
+      %o = mk.dot %z, %y, %zero transpose_b : !x, !y, !acc
+      %also = arith.truncf %o : !acc to !out
+      mk.store %also, %c[%back, %column] : !out, !m
     }
   }
 }

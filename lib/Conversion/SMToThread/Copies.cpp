@@ -30,6 +30,7 @@ struct TileCopy {
   SmallVector<int64_t> box; // of the copy engine
   /// In front of the buffer's end, where nobody sees what lies behind it; else null.
   Value rowsLeft = {}, columnsLeft = {};
+  bool isOneBox = false; // that has all rows there are
 };
 } // namespace
 
@@ -65,7 +66,8 @@ static void copyByEngine(PartitionBuilder &p, const TileCopy &copy, Value map, V
                                 copy.box.end()[-2], p.info.getChunk() / size, copy.dest, barrier,
                                 isShared ? and_(p, p.cta, p.info.params.cluster - 1) : Value(),
                                 isShared ? p.getI64IntegerAttr(group.size) : IntegerAttr(),
-                                group.stride, once, copy.rowsLeft, copy.columnsLeft);
+                                group.stride, once, copy.rowsLeft, copy.columnsLeft,
+                                copy.isOneBox);
 }
 
 static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arrival) {
@@ -254,8 +256,9 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     return narrow(p, sub(p, extent ? p.c64(*extent) : sizeOf(p, from, dim), copy.offsets[dim]));
   };
   if (tile.getRank() > 1) {
-    copy.rowsLeft = getLeft(tile.getRank() - 2);
+    copy.rowsLeft = op.getRows() || leavesRowsOut(op) ? getLeft(tile.getRank() - 2) : Value();
     copy.columnsLeft = getLeft(tile.getRank() - 1);
+    copy.isOneBox = getRowsOfOneBox(op).has_value();
   }
   Value full = p.elements(op.getSlot())[1];
   if (op.getRows()) {

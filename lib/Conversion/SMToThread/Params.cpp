@@ -24,14 +24,72 @@ static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, SmAttr sm) 
   return box;
 }
 
+/// How many rows the source has, if nobody sees what a tile has behind them; none if it is not
+/// known.
+static std::optional<int64_t> getRowsBeforeEnd(CopyOp copy) {
+  RankedTensorType tile = copy.getTileType();
+  if (tile.getRank() < 2 || !copy.isUnseen(tile.getRank() - 2))
+    return std::nullopt;
+  auto kernel = copy->getParentOfType<KernelOp>();
+  unsigned dim = cast<MemRefType>(copy.getSource().getType()).getRank() - 2;
+  int64_t rows = 1;
+  for (unsigned arg : getPossibleArgs(kernel, copy.getSource())) {
+    std::optional<int64_t> extent = kernel.getArgExtent(arg, dim);
+    if (!extent)
+      return std::nullopt;
+    rows = std::max(rows, *extent);
+  }
+  return rows;
+}
+
+std::optional<int64_t> sm::getRowsOfOneBox(CopyOp copy) {
+  std::optional<int64_t> rows = getRowsBeforeEnd(copy);
+  int64_t own = copy.getTileType().getShape().end()[-2] / copy.getShared();
+  bool fits = rows && *rows < own && *rows <= getSm(copy).getTensorMaps().getBox();
+  return fits ? rows : std::nullopt;
+}
+
+/// In how many boxes at most a tile comes so that those behind the end can be left out, for how
+/// many tiles in a row, and how many rows of zeros another box is worth.
+static constexpr int64_t kMostBoxes = 4, kMostTiles = 8, kRowsOfBox = 16;
+
+/// Of `rows` that a CTA brings, in this many boxes or more: in how many, so that the last tile
+/// comes with few rows behind the end.
+static int64_t countBoxes(CopyOp copy, int64_t rows, int64_t boxes) {
+  std::optional<int64_t> end = getRowsBeforeEnd(copy);
+  int64_t tile = copy.getTileType().getShape().end()[-2];
+  int64_t left = end ? *end % tile % rows : 0;
+  if (!left || *end > kMostTiles * tile)
+    return boxes;
+  auto getCost = [&](int64_t number) {
+    return llvm::alignTo(left, rows / number) + number * kRowsOfBox;
+  };
+  int64_t best = boxes;
+  for (int64_t number = boxes + 1; number <= kMostBoxes * boxes; ++number)
+    if (rows % number == 0 && rows / number % 8 == 0 && getCost(number) < getCost(best))
+      best = number;
+  return best;
+}
+
+bool sm::leavesRowsOut(CopyOp copy) {
+  std::optional<int64_t> end = getRowsBeforeEnd(copy);
+  if (!end || getRowsOfOneBox(copy))
+    return true;
+  int64_t tile = copy.getTileType().getShape().end()[-2], inLast = *end % tile;
+  return inLast && tile - inLast >= getCopyBox(copy).end()[-2];
+}
+
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
+  auto source = cast<MemRefType>(copy.getSource().getType());
+  if (std::optional<int64_t> rows = getRowsOfOneBox(copy))
+    return makeBox(source, *rows, getSm(copy));
   int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
   SmAttr sm = getSm(copy);
   int64_t parts = llvm::divideCeil(rows, sm.getTensorMaps().getBox());
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
-  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, sm);
+  return makeBox(source, rows / countBoxes(copy, rows, parts), sm);
 }
 
 int64_t sm::getStagedRows(mk_sm::StoreOp store) {

@@ -10,6 +10,8 @@ using namespace mlir::mk_thread;
 static Value countBoxes(Emitter &e, Value left, int64_t elements, int64_t most) {
   if (!left)
     return e.c32(most);
+  if (most == 1)
+    return minS(e, maxS(e, left, 0), 1);
   Value inside = minS(e, maxS(e, left, 0), elements * most);
   return divU(e, add(e, inside, elements - 1), elements);
 }
@@ -19,11 +21,12 @@ static void copyTile(CopyTileOp op, Emitter &e) {
   ShareGroup group{shared, int64_t(op.getStride())};
   int64_t chunkBytes = e.sm.getChunk();
   int64_t boxRows = op.getBoxRows(), boxColumns = op.getBoxColumns();
+  int64_t boxes = op.getOneBox() ? 1 : rows / boxRows; // below each other, of all CTAs
   Value rowsLeft = op.getRowsLeft(), columnsLeft = op.getColumnsLeft();
   ifElected(e, [&] {
     if (rowsLeft || columnsLeft)
       BarrierExpectOp::create(e, op.getBarrier(), boxRows * chunkBytes,
-                              mul(e, countBoxes(e, rowsLeft, boxRows, rows / boxRows),
+                              mul(e, countBoxes(e, rowsLeft, boxRows, boxes),
                                   countBoxes(e, columnsLeft, boxColumns, op.getChunks())));
     else
       BarrierExpectOp::create(e, op.getBarrier(), rows * op.getChunks() * chunkBytes,
@@ -44,7 +47,7 @@ static void copyTile(CopyTileOp op, Emitter &e) {
         rowsLeft = sub(e, rowsLeft, before); // of its own ones
     }
     for (int64_t chunk = 0; chunk != int64_t(op.getChunks()); ++chunk)
-      for (int64_t row = 0; row != own; row += boxRows) {
+      for (int64_t row = 0; row < std::min(own, boxes * boxRows); row += boxRows) {
         Value exists;
         if (rowsLeft)
           exists = sgt(e, rowsLeft, row);

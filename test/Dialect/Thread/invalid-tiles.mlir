@@ -178,6 +178,26 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{comes in one box of 9 rows of 8; say how many are left (rows_left), and use a box that a CTA's part has room for}}
+  mk_thread.copy_tile %g at(%g, %g) of 16 x 2 box 9 x 64 to %w counted by %w shared(%w of 2) rows_left(%w) one_box : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{comes in one box of 5 rows of 16; say how many are left}}
+  mk_thread.copy_tile %g at(%g, %g) of 16 x 2 box 5 x 64 to %w counted by %w one_box : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has 1 coordinates; a tile in chunks has 2 to 5}}
   mk_thread.copy_tile %g at(%g) of 256 x 2 box 256 x 64 to %w counted by %w : i64
 }

@@ -425,6 +425,8 @@ mk_thread.kernel @engine threads(384) cluster(8) params(512) shared(4096)
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) once : i64
   // CHECK: mk_thread.copy_tile {{.*}} counted by %[[W]] rows_left(%[[W]]) columns_left(%[[W]]) : i64
   mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w rows_left(%w) columns_left(%w) : i64
+  // CHECK: mk_thread.copy_tile {{.*}} of 512 x 2 box 100 x 64 {{.*}} rows_left(%[[W]]) one_box : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 100 x 64 to %w counted by %w rows_left(%w) one_box : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32

@@ -98,3 +98,28 @@ mk_thread.kernel @ends threads(384) cluster(2) params(512) shared(4096)
   mk_thread.copy_tile %g at(%g, %g) of 96 x 2 box 48 x 64 to %w counted by %w shared(%w of 2)
       rows_left(%rows) columns_left(%columns) : i64
 }
+
+// An argument that has no more rows than a box: one box of each chunk, which one of the two CTAs brings.
+// CHECK-LABEL: mk_thread.kernel @few
+mk_thread.kernel @few threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %rows = mk_thread.param 32 : i32
+  // CHECK: %[[LEAST:.*]] = arith.maxsi %[[ROWS:.*]], %c0_i32
+  // CHECK: %[[COUNT:.*]] = arith.minsi %[[LEAST]], %c1_i32
+  // CHECK: %[[CHUNKS:.*]] = arith.muli %[[COUNT]], %c2_i32
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 640 times %[[CHUNKS]]
+  // CHECK: %[[BEFORE:.*]] = arith.muli %{{.*}}, %c8_i32
+  // CHECK: %[[OWN:.*]] = arith.subi %[[ROWS]], %[[BEFORE]]
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi sgt, %[[OWN]], %c0_i32
+  // CHECK: scf.if %[[EXISTS]] {
+  // CHECK-NEXT: mk_thread.copy_tensor
+  // CHECK: scf.if %[[EXISTS]] {
+  // The second chunk lies behind all rows that the tile has room for.
+  // CHECK: arith.addi %{{.*}}, %c2048_i32
+  // CHECK: mk_thread.copy_tensor
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 16 x 2 box 5 x 64 to %w counted by %w shared(%w of 2)
+      rows_left(%rows) one_box : i64
+}
