@@ -137,10 +137,10 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
                                 int64_t fetch, int64_t cache, int64_t elements, int64_t functions,
                                 int64_t sustained, int64_t memory, int64_t latency, int64_t launch,
-                                int64_t item, int64_t split, int64_t line, int64_t offLine,
-                                int64_t byThreads, int64_t beside, int64_t apart, int64_t uneven,
-                                int64_t packing, int64_t join, int64_t clock, int64_t overlap,
-                                int64_t memoryOverlap) {
+                                int64_t item, int64_t split, int64_t fewSms, int64_t line,
+                                int64_t offLine, int64_t byThreads, int64_t beside, int64_t apart,
+                                int64_t uneven, int64_t packing, int64_t join, int64_t clock,
+                                int64_t overlap, int64_t memoryOverlap) {
   if (std::min({latency, launch, item, split, packing, join}) < 0)
     return emit() << "rates with latency = " << latency << ", launch = " << launch
                   << ", item = " << item << ", split = " << split << ", packing = " << packing
@@ -148,9 +148,9 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
   if (clock < 100)
     return emit() << "rates with clock = " << clock
                   << ": it says in percent how fast products of few SMs are, at least 100";
-  std::pair<StringRef, int64_t> percentages[] = {
-      {"off_line", offLine}, {"by_threads", byThreads}, {"beside", beside},
-      {"apart", apart},      {"uneven", uneven}};
+  std::pair<StringRef, int64_t> percentages[] = {{"few_sms", fewSms},       {"off_line", offLine},
+                                                 {"by_threads", byThreads}, {"beside", beside},
+                                                 {"apart", apart},          {"uneven", uneven}};
   for (auto [name, percent] : percentages)
     if (percent < 100)
       return emit() << "rates with " << name << " = " << percent
@@ -196,7 +196,8 @@ LogicalResult ThresholdsAttr::verify(
     int64_t reloadedElements, int64_t exchangedElements, int64_t postedRows, int64_t postedSpread,
     int64_t partsTogether, int64_t itemSlices, int64_t sliceRows, int64_t mailboxSlots,
     int64_t mergedSignals, int64_t notifiedPeers, int64_t postedNap, int64_t postedShare,
-    int64_t movedUnits, int64_t multicastUnits) {
+    int64_t movedUnits, int64_t multicastUnits, int64_t edgeBoxes, int64_t edgeTiles,
+    int64_t edgeRows) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -213,14 +214,16 @@ LogicalResult ThresholdsAttr::verify(
                              {"reduce_chains", reduceChains},
                              {"reloaded_elements", reloadedElements},
                              {"exchanged_elements", exchangedElements},
-                             {"slice_rows", sliceRows}})))
+                             {"slice_rows", sliceRows},
+                             {"edge_tiles", edgeTiles}})))
     return failure();
   // What is code for each, or held in registers, has an end; so has a pause (PTX ISA, "nanosleep").
   std::tuple<StringRef, int64_t, int64_t, int64_t> ranges[] = {
       {"parts_together", partsTogether, 1, 16}, {"mailbox_slots", mailboxSlots, 2, 64},
       {"known_turns", knownTurns, 2, 32},       {"few_turns", fewTurns, 2, 32},
       {"merged_signals", mergedSignals, 1, 64}, {"notified_peers", notifiedPeers, 0, 64},
-      {"posted_nap", postedNap, 0, 1'000'000},  {"posted_share", postedShare, 1, 100}};
+      {"posted_nap", postedNap, 0, 1'000'000},  {"posted_share", postedShare, 1, 100},
+      {"edge_boxes", edgeBoxes, 1, 16},         {"edge_rows", edgeRows, 0, 256}};
   for (auto [name, number, least, most] : ranges)
     if (number < least || number > most)
       return emit() << "thresholds with " << name << " = " << number << ": it is a number from "

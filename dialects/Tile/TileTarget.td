@@ -138,7 +138,9 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     Up to `merged_signals` signals of a loop over peers are raised behind one fence, and up to
     `notified_peers` peers are told behind one that this rank has begun or ended: their addresses are
     in registers meanwhile. Each lane of a warp that copies a region by addresses has `moved_units` loads of 16 bytes
-    under way, `multicast_units` where each goes to several peers, powers of two.
+    under way, `multicast_units` where each goes to several peers, powers of two. A tile of up to `edge_tiles` in a row
+    comes in up to `edge_boxes` boxes, so that the last one comes without rows behind the end that nobody sees; another box
+    is worth `edge_rows` of these.
 
     The rest is of a thread. A branch skips the scaling of what a loop carries, where all factors
     are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,
@@ -158,7 +160,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                    exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
                    parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2,
                    merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75,
-                   moved_units = 8, multicast_units = 4>
+                   moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8,
+                   edge_rows = 16>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
@@ -176,7 +179,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$slice_rows, "int64_t":$mailbox_slots,
                         "int64_t":$merged_signals, "int64_t":$notified_peers,
                         "int64_t":$posted_nap, "int64_t":$posted_share,
-                        "int64_t":$moved_units, "int64_t":$multicast_units);
+                        "int64_t":$moved_units, "int64_t":$multicast_units,
+                        "int64_t":$edge_boxes, "int64_t":$edge_tiles, "int64_t":$edge_rows);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
@@ -193,8 +197,8 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     stream-K), a launch in front that copies arguments (`packing`), and clusters of twice as many CTAs (`join`).
 
     The cache hands out lines of `line` bytes. `clock` says in percent how fast products are where hardly any SM has
-    some, of where all have: what power allows. Five rates say in percent how long things take
-    that take longer: asking it for rows that begin at multiples of half a line, and once more for each further
+    some, of where all have: what power allows. Six rates say in percent how long things take
+    that take longer: device memory where hardly any SM reads it (`few_sms`), asking it for rows that begin at multiples of half a line, and once more for each further
     half (`off_line`), copies by threads (`by_threads`), stores of a team beside products of another one (`beside`), products of CTAs that
     divide items into even parts (`apart`), or into uneven ones, so that no two are at the same turn of what they share (`uneven`).
 
@@ -204,7 +208,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
-              item = 200, split = 3000, line = 128, off_line = 140, by_threads = 1800,
+              item = 200, split = 3000, few_sms = 130, line = 128, off_line = 140, by_threads = 1800,
               beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140,
               overlap = 10, memory_overlap = 3>
     ```
@@ -212,7 +216,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
                         "int64_t":$memory, "int64_t":$latency,
-                        "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$line,
+                        "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$few_sms, "int64_t":$line,
                         "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
                         "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing,
                         "int64_t":$join, "int64_t":$clock, "int64_t":$overlap,

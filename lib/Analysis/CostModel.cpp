@@ -39,23 +39,35 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
   return 0;
 }
 
-/// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a
-/// chunk of the rows of an instruction (`mk-sm-size-rings`).
-static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
+/// By how many buffers each warpgroup stores, two where it can (`mk-sm-choose-stores`): slices of a
+/// divided item's sum are stored from registers.
+static int64_t countBuffers(const LoopWork &loop) {
+  bool isSliced = loop.schedule == ScheduleKind::StreamK && loop.isShared;
+  return isSliced || loop.parts > 1 ? 0 : 2;
+}
+
+/// What shared memory holds besides rings, at least: buffers are of a chunk of the rows of an
+/// instruction.
+static int64_t countOtherBytes(const LoopWork &loop, int64_t buffers, SmAttr sm) {
   int64_t sent = loop.parts > 1 ? 4 * loop.carried : 0;
-  return loop.once + sent +
-         2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams +
+  int64_t warpgroups = countWarpgroups(loop, sm) * loop.teams;
+  return loop.once + sent + buffers * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups +
          kBarrierAndMailboxBytes;
 }
 
-/// Slots of its rings, as if all were one.
+/// Slots of its rings, as if all were one (`mk-sm-size-rings`).
 static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
   ThresholdsAttr most = sm.getThresholds();
-  int64_t slots = (sm.getShared() - countOtherBytes(loop, countWarpgroups(loop, sm), sm)) /
-                  std::max<int64_t>(loop.slot, 1);
   int64_t deepest =
       loop.slot <= most.getSmallSlot() ? most.getSmallRingDepth() : most.getRingDepth();
-  return std::clamp<int64_t>(slots, 1, deepest);
+  auto count = [&](int64_t buffers) {
+    int64_t bytes = sm.getShared() - countOtherBytes(loop, buffers, sm);
+    return std::clamp<int64_t>(bytes / std::max<int64_t>(loop.slot, 1), 1, deepest);
+  };
+  int64_t buffers = countBuffers(loop), slots = count(buffers);
+  // The least that keep up are worth a buffer, if that gives another one.
+  bool trades = buffers && loop.teams == 1 && slots == most.getBusySlots();
+  return trades ? count(buffers - 1) : slots;
 }
 
 /// Whether another team has an item while one is done.
@@ -80,13 +92,18 @@ static Time together(ArrayRef<Time> times, double sharpness) {
   return {longest.ns * std::pow(sum, 1 / sharpness), longest.bound};
 }
 
+/// The share of a loop's CTAs that have something to do.
+static double getShare(const LoopWork &loop) {
+  if (loop.schedule == ScheduleKind::StreamK)
+    return 1;
+  return std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
+}
+
 /// Parts of a loop around products overlap. What another CTA of the cluster has asked for comes for
 /// nothing. A slot is fetched again as soon as it is free, so that each turn waits for its share of
 /// the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
-  bool isDivided = loop.schedule == ScheduleKind::StreamK;
-  double share =
-      isDivided ? 1 : std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
+  double share = getShare(loop);
   // Those that have nothing to do leave power to others, and some of the L2 cache, which all share.
   double clock = 1 + (inPercent(rates.getClock()) - 1) * (1 - share);
   double asked = std::sqrt(share) * work.asked, loads = work.loads / rates.getCopies();
@@ -211,7 +228,7 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
 Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
   SmAttr sm = target.getSm();
   RatesAttr rates = target.getRates();
-  double products = 0;
+  double products = 0, share = 0; // of CTAs that read device memory
   int64_t cluster = 1;
   Time time;
   llvm::DenseMap<StringAttr, Time> roles;
@@ -221,11 +238,15 @@ Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
     role = {role.ns + part.ns, longer(role, part).bound};
     time = longer(time, role);
     cluster = std::max(cluster, loop.cluster);
+    if (llvm::any_of(loop.samples, [](const ItemWork &item) { return item.inner.fresh > 0; }))
+      share = std::max(share, getShare(loop));
     for (const ItemWork &item : loop.samples)
       products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
   }
   // Neither can do without the other: where both take about as long, they get in each other's way.
-  Time memory = inTime(work.memory, rates.getMemory(), "memory");
+  // The fewer read it, the less it gives.
+  double slowness = share ? 1 + (inPercent(rates.getFewSms()) - 1) * (1 - share) : 1;
+  Time memory = inTime(work.memory * slowness, rates.getMemory(), "memory");
   time = together({time, memory}, rates.getMemoryOverlap());
   time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);
   // A launch of its own in front reads and writes them.
@@ -267,7 +288,7 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
     if (!warpgroups || !fitRegisters(loop, warpgroups, sm))
       return false;
     // Two slots of each ring are the least.
-    if (2 * loop.slot + countOtherBytes(loop, warpgroups, sm) > sm.getShared())
+    if (2 * loop.slot + countOtherBytes(loop, countBuffers(loop), sm) > sm.getShared())
       return false;
   }
   return true;

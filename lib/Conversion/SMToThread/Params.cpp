@@ -49,23 +49,20 @@ std::optional<int64_t> sm::getRowsOfOneBox(CopyOp copy) {
   return fits ? rows : std::nullopt;
 }
 
-/// In how many boxes at most a tile comes so that those behind the end can be left out, for how
-/// many tiles in a row, and how many rows of zeros another box is worth.
-static constexpr int64_t kMostBoxes = 4, kMostTiles = 8, kRowsOfBox = 16;
-
 /// Of `rows` that a CTA brings, in this many boxes or more: in how many, so that the last tile
 /// comes with few rows behind the end.
 static int64_t countBoxes(CopyOp copy, int64_t rows, int64_t boxes) {
   std::optional<int64_t> end = getRowsBeforeEnd(copy);
   int64_t tile = copy.getTileType().getShape().end()[-2];
   int64_t left = end ? *end % tile % rows : 0;
-  if (!left || *end > kMostTiles * tile)
+  ThresholdsAttr thresholds = getSm(copy).getThresholds();
+  if (!left || *end > thresholds.getEdgeTiles() * tile)
     return boxes;
   auto getCost = [&](int64_t number) {
-    return llvm::alignTo(left, rows / number) + number * kRowsOfBox;
+    return llvm::alignTo(left, rows / number) + number * thresholds.getEdgeRows();
   };
   int64_t best = boxes;
-  for (int64_t number = boxes + 1; number <= kMostBoxes * boxes; ++number)
+  for (int64_t number = boxes + 1; number <= thresholds.getEdgeBoxes() * boxes; ++number)
     if (rows % number == 0 && rows / number % 8 == 0 && getCost(number) < getCost(best))
       best = number;
   return best;

@@ -44,11 +44,11 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
       reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
       parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,
-      notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>,
+      notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>,
     clustered = [132, 132, 117, 120, 110, 102, 105, 120]>,
   rates = <products = 6470, operands = 231, copies = 88, fetch = 35, cache = 104, elements = 170,
     functions = 40, sustained = 670890, memory = 4427, latency = 1300, launch = 1920,
-    item = 183, split = 6450, line = 128, off_line = 120, by_threads = 1800, beside = 165,
+    item = 183, split = 6450, few_sms = 135, line = 128, off_line = 120, by_threads = 1800, beside = 165,
     apart = 106, uneven = 127, packing = 2000, join = 110, clock = 130, overlap = 10, memory_overlap = 3>,
   links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330,
            copy = 5000, beside = 130>>)";

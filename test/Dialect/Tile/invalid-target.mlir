@@ -129,12 +129,12 @@ module attributes {x = #mk.tensor_maps<count = 1, rank = 1, box = 256>} {}
 // -----
 
 // expected-error @+1 {{thresholds with small_slot = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{rings of up to 65 slots: it is a number from 2 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
@@ -147,7 +147,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange =
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -160,7 +160,7 @@ module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -173,7 +173,7 @@ module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -186,7 +186,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -199,7 +199,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>, clustered = [132, 131]>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>, clustered = [132, 131]>} {}
 
 // -----
 
@@ -212,7 +212,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>, cluster_limit = 2>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>, cluster_limit = 2>} {}
 
 // -----
 
@@ -225,7 +225,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -235,7 +235,7 @@ module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26
 // -----
 
 // expected-error @+1 {{puts through 1 slots of 100 bytes: at least 2, of a multiple of 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
@@ -248,7 +248,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
@@ -261,237 +261,247 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with busy_slots = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 0, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 0, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with parts_ahead = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 0, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 0, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with item_parts = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 0, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 0, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with sliced_parts = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 0, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 0, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with guarded_elements = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 0, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 0, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with reduce_chains = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 0, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 0, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with reloaded_elements = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 0, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 0, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with exchanged_elements = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 0, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 0, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 0, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 0, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 0, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 3, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 3, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 3, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{turns of a loop with dots in pairs: 18, but it is an even number from 2 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 18, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 18, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{pieces of 24 posted rows: it is 8, 16, 32 or 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 24, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 24, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{posted tiles spread over 1000001 nanoseconds: it is between 0 and 1000000}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 1000001, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 1000001, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{pieces of 128 posted rows: it is 8, 16, 32 or 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 128, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 128, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{groups of 8 elements: it is a positive multiple of 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 8, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 8, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{groups of 40 elements: it is a positive multiple of 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 40, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 40, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with line = 96: it is a power of two}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with off_line = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with by_threads = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with beside = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with apart = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with uneven = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = 2000, join = -1: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = -1, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with clock = 99: it says in percent how fast products of few SMs are, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 99, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with parts_together = 17: it is a number from 1 to 16}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 17, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 17, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with mailbox_slots = 1: it is a number from 2 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 1, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 1, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with known_turns = 33: it is a number from 2 to 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 33, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 33, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with few_turns = 33: it is a number from 2 to 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 33, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 33, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with merged_signals = 65: it is a number from 1 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 65, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 65, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with edge_boxes = 17: it is a number from 1 to 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 17, edge_tiles = 8, edge_rows = 16>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with edge_rows = 257: it is a number from 0 to 256}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 257>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with notified_peers = 65: it is a number from 0 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 65, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 65, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with posted_nap = 1000001: it is a number from 0 to 1000000}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 1000001, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 1000001, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with posted_share = 101: it is a number from 1 to 100}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 101, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 101, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with item_slices = 128: it is a power of two up to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 128, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 128, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with moved_units = 3: it is a power of two up to 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 3, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 3, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with multicast_units = 64: it is a power of two up to 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 64>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 64, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{thresholds with slice_rows = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 0, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 0, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>} {}
 
 // -----
 
 // expected-error @+1 {{rates with overlap = 0: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 0, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with memory_overlap = 65: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 65>} {}
 
 // -----
