@@ -213,6 +213,15 @@ Status BoundKernel::checkArg(size_t arg) const {
                metadata_.args.size(), " arguments, none is number ", arg);
 }
 
+Status BoundKernel::checkMemory(size_t arg, const void *memory) const {
+  MK_TRY(checkArg(arg));
+  // An empty vector's data() may be null.
+  if (memory || bytes(arg) == 0)
+    return Status::success();
+  return error(StatusCode::InvalidArgument, "argument '", metadata_.args[arg].name,
+               "': the memory is null");
+}
+
 const Shard &BoundKernel::shard(size_t arg) const {
   return plan_.shard(arg, context_.rank());
 }
@@ -300,11 +309,11 @@ Status BoundKernel::attach(size_t arg, void *data,
 }
 
 Status BoundKernel::upload(size_t arg, const void *from, void *stream) {
-  MK_TRY(checkArg(arg));
+  MK_TRY(checkMemory(arg, from));
   return device_->upload(arg, from, stream);
 }
 Status BoundKernel::download(size_t arg, void *to, void *stream) {
-  MK_TRY(checkArg(arg));
+  MK_TRY(checkMemory(arg, to));
   return device_->download(arg, to, stream);
 }
 Status BoundKernel::fill(size_t arg, std::byte value, void *stream) {

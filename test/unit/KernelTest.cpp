@@ -128,6 +128,14 @@ TEST(Kernel, ArgumentsAreChecked) {
   EXPECT_ERROR((*bound)->download("z", value), InvalidArgument, "has no argument 'z'");
   EXPECT_ERROR((*bound)->upload(size_t(17), value), InvalidArgument, "none is number 17");
   EXPECT_ERROR((*bound)->download(size_t(17), value), InvalidArgument, "none is number 17");
+  EXPECT_ERROR((*bound)->upload("c", nullptr), InvalidArgument, "argument 'c': the memory is null");
+  EXPECT_ERROR((*bound)->download("c", nullptr), InvalidArgument,
+               "argument 'c': the memory is null");
+  // There is nothing to move of an empty one.
+  auto empty = (*kernel)->bind({{"M", {0}}, {"N", {4}}});
+  ASSERT_OK(empty);
+  EXPECT_OK((*empty)->upload("c", nullptr));
+  EXPECT_OK((*empty)->download("c", nullptr));
   EXPECT_ERROR((*bound)->fill(17, std::byte(0)), InvalidArgument, "none is number 17");
 }
 

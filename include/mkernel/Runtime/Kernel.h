@@ -198,6 +198,7 @@ private:
   /// InvalidArgument names those that there are.
   Result<size_t> find(std::string_view name) const;
   Status checkArg(size_t arg) const;
+  Status checkMemory(size_t arg, const void *memory) const;
   BoundKernel(Context &context, std::shared_ptr<const Payload> payload,
               std::shared_ptr<DeviceCode> code, Metadata metadata, size_t version);
   /// `whole`: of the package, with its digest.
