@@ -10,6 +10,7 @@
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Reference.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -165,6 +166,9 @@ LogicalResult Compilation::compileTile() {
   if (failed(cpu))
     return misuse();
   lowering.vectorBits = cpu->vectorBits;
+  if (options.emit != "tile") // before a copy in the reference is taken for its source
+    for (auto function : module.getOps<func::FuncOp>())
+      guardExtents(function);
   if (failed(run(module, buildParamsPipeline)) ||
       failed(run(
           module, [&](OpPassManager &pm) { buildBoundPipeline(pm, lowering); }, Verify::Last)))

@@ -30,6 +30,11 @@ FailureOr<OwningOpRef<ModuleOp>> extractReference(func::FuncOp reference,
 /// stand for dimensions (Analysis/ReferenceDims.h) become lists of i64 behind the outputs.
 LogicalResult buildReferenceEntry(func::FuncOp reference, bool destinations);
 
+/// An assertion before each linalg op of the function's block: its operands say the same extent
+/// of a loop. What simplifies ops, as a canonicalizer, and what slices them loses that they do
+/// not. Ops in loops and branches are left to upstream, which verifies them when they run.
+void guardExtents(func::FuncOp function);
+
 /// Computes the producers of each slice in the function's body only as far as
 /// the slice needs; what cannot be tiled is computed whole.
 void sliceProducers(func::FuncOp function);

@@ -168,6 +168,7 @@ struct LowerReferencePass : PassWrapper<LowerReferencePass, OperationPass<Module
         failed(verifyBufferizable(module)))
       return failure();
     auto entry = module.lookupSymbol<func::FuncOp>("mk_reference_rows");
+    guardExtents(entry);
     // Extents from those of the inputs: a use of the whole result would keep all of it alive.
     RewritePatternSet extents(module.getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(extents);
