@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <set>
 
 using namespace mk;
 using namespace mk::rt;
@@ -170,12 +171,27 @@ static Result<Package> callCompiler(const jit::Source &source,
   return Package::parse(std::move(copy), source.name);
 }
 
+/// JSON has one of two values, and nobody could tell which.
+static Status checkOnce(const jit::Source &source, const jit::Options &options) {
+  std::set<std::string_view> bound, set;
+  for (const DimValue &dim : options.bind)
+    if (!bound.insert(dim.name).second)
+      return error(StatusCode::InvalidArgument, "cannot compile '", source.name, "': '", dim.name,
+                   "' is bound twice");
+  for (const auto &[name, value] : options.params)
+    if (!set.insert(name).second)
+      return error(StatusCode::InvalidArgument, "cannot compile '", source.name, "': parameter '",
+                   name, "' is set twice");
+  return Status::success();
+}
+
 Result<Package> jit::compile(const Source &source, const Options &options,
                              Report *report) {
   auto begin = Deadline::Clock::now();
   Report ignored;
   Report &out = report ? *report : ignored;
   out = {};
+  MK_TRY(checkOnce(source, options));
   auto finish = [&](Result<Package> result) {
     out.milliseconds = std::chrono::duration<double, std::milli>(
                            Deadline::Clock::now() - begin)

@@ -28,6 +28,16 @@ int64_t product(std::span<const int64_t> extents) {
 
 } // namespace
 
+/// Which of two values counts, nobody could tell.
+static Status checkOnce(const Metadata &metadata, std::span<const DimValue> bind) {
+  for (size_t i = 0; i < bind.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (bind[i].name == bind[j].name)
+        return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel, "': '", bind[i].name,
+                     "' is bound twice");
+  return Status::success();
+}
+
 /// An error that lists all dimensions without a value; lib/JIT/Binding.cpp says
 /// the same of a file's kernel.
 static Status checkGiven(const Metadata &metadata,
@@ -61,6 +71,7 @@ int64_t Shard::globalElements() const { return product(global); }
 Result<std::vector<std::vector<int64_t>>>
 mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
                     std::span<const DimValue> bind) {
+  MK_TRY(checkOnce(metadata, bind));
   MK_TRY(checkGiven(metadata, bind));
   std::vector<std::vector<int64_t>> result(mesh.size());
   for (const Metadata::Dim &dim : metadata.dims) {

@@ -78,8 +78,11 @@ TEST(Plan, RequirementsThatBoundADimensionDoNotHideItsRank) {
 
 TEST(Plan, Refusals) {
   Loaded mix("mix", 1, 2);
-  EXPECT_ERROR(mix.plan({}).status(), InvalidArgument,
-               "dimension 'T' has no value; give it with --bind T=");
+  EXPECT_ERROR(
+      mix.plan({}).status(), InvalidArgument,
+      "dimension 'T' has no value; give it with --bind T=");
+  EXPECT_ERROR(mix.plan({{"T", {1}}, {"T", {2}}}).status(), InvalidArgument,
+               "kernel 'mix': 'T' is bound twice");
   EXPECT_ERROR(mix.plan({{"T", {1, 2, 3}}}).status(), InvalidArgument,
                "got 3 values for 2 ranks");
   EXPECT_ERROR(mix.plan({{"T", {1, 65}}}).status(), FailedPrecondition,

@@ -20,7 +20,7 @@ struct DimValue {
 
 /// Values of the kernel's dimensions for every rank: result[rank][dim], from
 /// the package or `bind`. InvalidArgument names a dimension without value, with
-/// two different ones, or with a wrong number of them. Names in `bind` that are
+/// two, or with a wrong number of them. Names in `bind` that are
 /// no dimension are ignored.
 Result<std::vector<std::vector<int64_t>>>
 resolveDims(const Metadata &metadata, const Mesh &mesh,

@@ -224,7 +224,13 @@ TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
   source = *jit::Source::read(MK_TEST_EXAMPLES "/gemm.mlir");
   options.bind = {{"Q", {1}}};
   EXPECT_ERROR(compile().status(), InvalidArgument, "there is no 'Q' to bind");
+  // It would not see what stands twice.
+  options.bind = {{"N", {70}}, {"N", {3}}};
+  EXPECT_ERROR(compile().status(), InvalidArgument, "gemm.mlir': 'N' is bound twice");
   options.bind = {};
+  options.params = {{"TM", "16"}, {"TM", "32"}};
+  EXPECT_ERROR(compile().status(), InvalidArgument, "gemm.mlir': parameter 'TM' is set twice");
+  options.params = {};
   options.cpu = "pdp11";
   EXPECT_ERROR(compile().status(), InvalidArgument, "there is no CPU 'pdp11'");
   EXPECT_TRUE(packages().empty()); // failures are not kept
