@@ -152,9 +152,9 @@ struct Binder {
       return success();
     bool one = names.size() == 1;
     return error() << (one ? "dimension " : "dimensions ") << llvm::join(names, ", ")
-                   << (one ? " has" : " have") << " no value; give " << (one ? "it" : "them")
-                   << " with --bind " << llvm::join(example, ",")
-                   << (perRank ? " (one for each rank)" : "");
+                   << (one ? " has" : " have") << " no value; bind " << (one ? "it" : "them")
+                   << " (with mk-run, --bind " << llvm::join(example, ",")
+                   << (perRank ? ", one for each rank)" : ")");
   }
 
   LogicalResult checkRankDims() {

@@ -59,10 +59,10 @@ static Status checkGiven(const Metadata &metadata,
   if (!missing)
     return Status::success();
   bool one = missing == 1;
-  return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel, "': ",
-               one ? "dimension " : "dimensions ", names,
-               one ? " has" : " have", " no value; give ", one ? "it" : "them",
-               " with --bind ", example, perRank ? " (one for each rank)" : "");
+  return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+               "': ", one ? "dimension " : "dimensions ", names, one ? " has" : " have",
+               " no value; bind ", one ? "it" : "them", " (with mk-run, --bind ", example,
+               perRank ? ", one for each rank)" : ")");
 }
 
 int64_t Shard::elements() const { return product(sizes); }

@@ -80,7 +80,7 @@ TEST(Plan, Refusals) {
   Loaded mix("mix", 1, 2);
   EXPECT_ERROR(
       mix.plan({}).status(), InvalidArgument,
-      "dimension 'T' has no value; give it with --bind T=");
+      "dimension 'T' has no value; bind it (with mk-run, --bind T=100:80:..., one for each rank)");
   EXPECT_ERROR(mix.plan({{"T", {1}}, {"T", {2}}}).status(), InvalidArgument,
                "kernel 'mix': 'T' is bound twice");
   EXPECT_ERROR(mix.plan({{"T", {1, 2, 3}}}).status(), InvalidArgument,
