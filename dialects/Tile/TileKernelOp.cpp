@@ -39,22 +39,23 @@ AffineMap KernelOp::getArgShape(unsigned i) {
 std::optional<SplitExtent> mk::getSplitExtent(KernelOp kernel, unsigned i, unsigned dim) {
   MLIRContext *context = kernel.getContext();
   MeshOp mesh = kernel.getMeshOp();
-  // What is not known stays a symbol.
-  AffineExpr open = getAffineSymbolExpr(0, context);
+  // What is not known stays a symbol, each its own.
+  unsigned numSymbols = 0;
+  auto open = [&] { return getAffineSymbolExpr(numSymbols++, context); };
   SmallVector<AffineExpr> dims, sizes;
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d) {
     std::optional<int64_t> size = kernel.getDimSize(d);
-    dims.push_back(size ? getAffineConstantExpr(*size, context) : open);
+    dims.push_back(size ? getAffineConstantExpr(*size, context) : open());
   }
   auto axisSize = [&](Attribute name) {
     return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue())).getSize();
   };
   for (Attribute name : kernel.getSizeAxes()) {
     int64_t size = axisSize(name);
-    sizes.push_back(ShapedType::isDynamic(size) ? open : getAffineConstantExpr(size, context));
+    sizes.push_back(ShapedType::isDynamic(size) ? open() : getAffineConstantExpr(size, context));
   }
   AffineExpr whole = kernel.getArgShape(i).getResult(dim).replaceDimsAndSymbols(dims, sizes);
-  auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, 1));
+  auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, numSymbols));
   if (!extent)
     return std::nullopt;
   int64_t ranks = 1;

@@ -290,7 +290,9 @@ def Mk_RankOp : Mk_Op<"rank", [Pure, Mk_Ranged, DeclareOpInterfaceMethods<Symbol
   let description = [{
     The own linear rank, or that of the rank with the coordinates given;
     axes that are not named keep the own coordinate. Coordinates must lie
-    within the axis.
+    within the axis. One that is known not to is an error once the mesh is bound;
+    the progress check and code for the host report whoever names a rank by
+    another one; code for a GPU takes it for a rank further on.
 
     ```mlir
     %me = mk.rank

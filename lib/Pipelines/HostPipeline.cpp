@@ -144,8 +144,8 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
 }
 
 /// What a launch needs to know, from kernels with loops.
-static void buildPlan(OpPassManager &pm, bool only) {
-  pm.addPass(createExpandRanksPass());
+static void buildPlan(OpPassManager &pm, const LoweringOptions &options, bool only) {
+  pm.addPass(createExpandRanksPass({.checked = options.bounds}));
   BuildPlanPassOptions plan;
   plan.only = only;
   pm.addPass(createBuildPlanPass(plan));
@@ -171,19 +171,19 @@ static void buildRoles(OpPassManager &pm, const LoweringOptions &options) {
 }
 
 void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &options) {
-  buildPlan(pm, /*only=*/false);
+  buildPlan(pm, options, /*only=*/false);
   buildRoles(pm, options);
 }
 
 void mk::buildHostPartPipeline(OpPassManager &pm, const LoweringOptions &options, bool engines) {
   if (engines) {
-    buildPlan(pm, /*only=*/false);
+    buildPlan(pm, options, /*only=*/false);
     KeepRolesPassOptions keep;
     keep.engines = true;
     pm.addPass(createKeepRolesPass(keep));
     return buildRoles(pm, options);
   }
-  buildPlan(pm, /*only=*/true);
+  buildPlan(pm, options, /*only=*/true);
   verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});
   pm.addPass(createCanonicalizerPass());
   buildLoopsToLLVM(pm);

@@ -1,9 +1,14 @@
 //===- ExpandRanks.cpp - Ranks and coordinates as arithmetic --------------===//
-#include "Functions.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Support/RowMajor.h"
 #include "mkernel/Transforms/IndexMath.h"
+#include "mkernel/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_EXPANDRANKSPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -12,6 +17,7 @@ namespace {
 /// Rewrites the ops of one kernel.
 struct RankExpander : IndexMath {
   MeshOp mesh;
+  bool checked;
 
   int64_t size(unsigned axis) { return mesh.getAxis(axis).getSize(); }
 
@@ -23,17 +29,24 @@ struct RankExpander : IndexMath {
   }
 
   Value expand(RankOp op) {
-    if (mesh.getNumRanks() == 1)
-      return index(0);
-    if (!op.getAxes())
-      return op;
+    bool isOne = mesh.getNumRanks() == 1;
+    if (!op.getAxes() || (isOne && !checked))
+      return isOne ? index(0) : op;
     SmallVector<Value> coords(mesh.getNumAxes());
-    for (auto [name, coord] : llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords()))
-      coords[mesh.findAxis(name.getValue())] = coord;
-    return mkernel::numberRowMajor<Value>(
+    Value exists;
+    for (auto [name, coord] : llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords())) {
+      unsigned axis = mesh.findAxis(name.getValue());
+      coords[axis] = coord;
+      if (!checked)
+        continue;
+      Value inside = cmp(arith::CmpIPredicate::ult, coord, index(size(axis)));
+      exists = exists ? make<arith::AndIOp>(exists, inside) : inside;
+    }
+    Value rank = mkernel::numberRowMajor<Value>(
         static_cast<IndexMath &>(*this), mesh.getNumAxes(),
         [&](unsigned i) { return index(size(i)); },
         [&](unsigned i) { return coords[i] ? coords[i] : ownCoord(i); });
+    return exists ? select(exists, rank, index(-1)) : rank;
   }
 
   Value expand(CoordOp op) {
@@ -63,7 +76,7 @@ struct RankExpander : IndexMath {
 };
 } // namespace
 
-LogicalResult mk::expandRanks(KernelOp kernel) {
+static LogicalResult expandRanks(KernelOp kernel, bool checked) {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
     if (isa<RankOp, CoordOp, SizeOp>(op))
@@ -74,8 +87,20 @@ LogicalResult mk::expandRanks(KernelOp kernel) {
     return kernel.emitOpError() << "@" << kernel.getSymName() << " runs on mesh @"
                                 << mesh.getSymName() << " (" << mesh.describeAxes()
                                 << "), a size of which is unknown: bind it (--bind AXIS=N)";
-  RankExpander expander{{OpBuilder(kernel), kernel.getLoc()}, mesh};
+  RankExpander expander{{OpBuilder(kernel), kernel.getLoc()}, mesh, checked};
   for (Operation *op : ops)
     expander.run(op);
   return success();
 }
+
+namespace {
+struct ExpandRanksPass : mk::impl::ExpandRanksPassBase<ExpandRanksPass> {
+  using ExpandRanksPassBase::ExpandRanksPassBase;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(expandRanks(kernel, checked)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -19,7 +19,6 @@ LogicalResult dropIdleRoles(KernelOp kernel);
 void expandFolds(ModuleOp module);
 LogicalResult expandFp8(Operation *op);
 LogicalResult completeFloats(Operation *op);
-LogicalResult expandRanks(KernelOp kernel);
 LogicalResult expandStreamK(KernelOp kernel);
 void guardDivisions(func::FuncOp function);
 LogicalResult hoistBuffers(func::FuncOp function);

@@ -14,7 +14,6 @@ namespace mlir::mk {
 #define GEN_PASS_DEF_DROPIDLEROLESPASS
 #define GEN_PASS_DEF_EXPANDFOLDSPASS
 #define GEN_PASS_DEF_EXPANDFP8PASS
-#define GEN_PASS_DEF_EXPANDRANKSPASS
 #define GEN_PASS_DEF_EXPANDSTREAMKPASS
 #define GEN_PASS_DEF_GUARDDIVISIONSPASS
 #define GEN_PASS_DEF_HOISTBUFFERSPASS
@@ -34,7 +33,6 @@ template struct FunctionPass<impl::DropIdleRolesPassBase, dropIdleRoles>;
 template struct FunctionPass<impl::ExpandFoldsPassBase, expandFolds>;
 template struct FunctionPass<impl::ExpandFp8PassBase, expandFp8>;
 template struct FunctionPass<impl::CompleteFloatsPassBase, completeFloats>;
-template struct FunctionPass<impl::ExpandRanksPassBase, expandRanks>;
 template struct FunctionPass<impl::ExpandStreamKPassBase, expandStreamK>;
 template struct FunctionPass<impl::GuardDivisionsPassBase, guardDivisions>;
 template struct FunctionPass<impl::HoistBuffersPassBase, hoistBuffers>;

@@ -8,6 +8,7 @@
 #include "mkernel/Support/Checked.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/InterleavedRange.h"
 
 namespace mlir::mk {
@@ -17,6 +18,8 @@ namespace mlir::mk {
 
 using namespace mlir;
 using namespace mlir::mk;
+
+static constexpr StringLiteral kAtLeast0 = ": extents are at least 0; bind other sizes";
 
 namespace {
 struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
@@ -55,21 +58,54 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
                               << " items, more than fit in 64 bits; bind smaller sizes";
   }
 
+  /// Of signals, counters and queues.
+  LogicalResult verifyDeclared(Operation *op) {
+    ValueRange extents = llvm::TypeSwitch<Operation *, ValueRange>(op)
+                             .Case<SignalsOp, CountersOp>([](auto op) { return op.getExtents(); })
+                             .Case([](QueueOp op) { return op->getOperands(); })
+                             .Default([](Operation *) { return ValueRange(); });
+    for (auto [d, value] : llvm::enumerate(extents))
+      if (std::optional<int64_t> extent = numbers->getIndex(value); extent && *extent < 0)
+        return op->emitOpError() << "has " << *extent << " elements in dimension " << d
+                                 << kAtLeast0;
+    return success();
+  }
+
+  /// A coordinate outside of its axis would be one of another rank.
+  LogicalResult verifyCoordinates(RankOp op) {
+    MeshOp mesh = getKernel(op).getMeshOp();
+    if (!op.getAxes() || !isCertain(op))
+      return success();
+    for (auto [name, coord] : llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords())) {
+      int64_t size = mesh.getAxis(mesh.findAxis(name.getValue())).getSize();
+      std::optional<int64_t> place = numbers->getIndex(coord);
+      if (!ShapedType::isDynamic(size) && place && (*place < 0 || *place >= size))
+        return op.emitOpError() << "has coordinate " << *place << " along axis '" << name.getValue()
+                                << "', which has " << size << (size == 1 ? " rank" : " ranks")
+                                << ": coordinates count from 0";
+    }
+    return success();
+  }
+
   LogicalResult verifyArguments(KernelOp kernel) {
     for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
       SmallVector<int64_t> extents;
       unsigned rank = kernel.getArgShape(i).getNumResults();
-      // What is negative, or has wrapped, is the plan's to tell.
-      for (unsigned d = 0; d != rank; ++d)
-        if (std::optional<int64_t> extent = kernel.getArgExtent(i, d); extent && *extent >= 0)
-          extents.push_back(*extent);
+      StringRef name = cast<StringAttr>(kernel.getArgNames()[i]).getValue();
+      for (unsigned d = 0; d != rank; ++d) {
+        std::optional<SplitExtent> extent = getSplitExtent(kernel, i, d);
+        if (extent && extent->whole < 0)
+          return kernel.emitOpError() << "argument '" << name << "' has " << extent->whole
+                                      << " elements in dimension " << d << kAtLeast0;
+        if (std::optional<int64_t> own = kernel.getArgExtent(i, d))
+          extents.push_back(*own);
+      }
       if (extents.size() != rank)
         continue;
       mkernel::checked::Number elements = mkernel::checked::product(extents);
       if (!elements || *elements > mkernel::checked::kMostElements)
         return kernel.emitOpError()
-               << "argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue() << "' is "
-               << llvm::interleaved(extents, " x ")
+               << "argument '" << name << "' is " << llvm::interleaved(extents, " x ")
                << " on each rank, more than 2^46 elements; bind smaller sizes";
     }
     return success();
@@ -123,7 +159,9 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
         return signalPassFailure();
       if (holdsAny(kernel, [&](Operation *op) {
             auto loop = dyn_cast<ForeachOp>(op);
-            return failed(verifyArith(op)) || (loop && failed(verifyItems(loop)));
+            auto rank = dyn_cast<RankOp>(op);
+            return failed(verifyArith(op)) || failed(verifyDeclared(op)) ||
+                   (loop && failed(verifyItems(loop))) || (rank && failed(verifyCoordinates(rank)));
           }))
         return signalPassFailure();
     }

@@ -92,6 +92,7 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
   AssignCtasPassOptions assign;
   assign.grid = grid;
   pm.addPass(createAssignCtasPass(assign));
+  pm.addPass(createExpandRanksPass({.checked = true}));
   buildExpansion(pm);
   if (failed(pm.run(*copy))) {
     trace.problem = "it cannot be lowered";

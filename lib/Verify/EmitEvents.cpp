@@ -136,7 +136,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Nod
       return true;
     giveUp(op,
            "names rank " + Twine(peer) + " of a mesh of " + Twine(ranks) + " ranks (on rank " +
-               Twine(state.rank) + "): ranks count from 0",
+               Twine(state.rank) + "): ranks count from 0" +
+               (peer == -1 ? ", and a coordinate outside of its axis makes rank -1" : ""),
            /*wrong=*/true);
     return false;
   };

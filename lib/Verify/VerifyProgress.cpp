@@ -113,6 +113,7 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
     b.setInsertionPointToStart(copy.getBody());
     (void)cloneAlone(b, kernel);
     OpPassManager pm(ModuleOp::getOperationName());
+    pm.addPass(createExpandRanksPass({.checked = true}));
     buildExpansion(pm);
     // What is said here is said again by the lowering.
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });

@@ -1,4 +1,15 @@
 // RUN: mk-opt %s -mk-expand-ranks -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-expand-ranks=checked -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=CHECKED
+
+// A coordinate outside of its axis makes no rank.
+// CHECKED-LABEL: mk.kernel @ranks
+// CHECKED: %[[INSIDE:.*]] = arith.cmpi ult, %M, %c2
+// CHECKED: %[[S:.*]] = arith.muli %M, %c3
+// CHECKED: %[[AT:.*]] = arith.addi %[[S]], %{{.*}}
+// CHECKED: arith.select %[[INSIDE]], %[[AT]], %c-1
+// CHECKED-LABEL: mk.kernel @one
+// CHECKED: %[[NONE:.*]] = arith.cmpi ult, %M, %c1
+// CHECKED: arith.select %[[NONE]], %M, %c-1
 
 // CHECK-LABEL: mk.kernel @ranks
 // CHECK-DAG: %[[ME:.*]] = mk.rank

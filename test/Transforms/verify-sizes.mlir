@@ -113,3 +113,71 @@ mk.kernel @even on @mesh dims(uniform N = 5, uniform M, rank T) (
   mk.role @r ctas(1) {
   }
 }
+
+// -----
+
+// Coordinates count from 0, to below the size of their axis.
+mk.mesh @mesh (node = 2 via link, gpu = 3 via link)
+
+mk.kernel @coordinates on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
+  %c2 = arith.constant 2 : index
+  %own = mk.coord gpu
+  %fits = mk.rank(gpu = %c2)
+  %unknown = mk.rank(node = %own)
+  %gpus = mk.size gpu
+  mk.role @r ctas(1) {
+    %some = arith.cmpi sgt, %N, %gpus : index
+    scf.if %some {
+      %maybe = mk.rank(gpu = %gpus)
+    }
+    // expected-error @+1 {{has coordinate 3 along axis 'gpu', which has 3 ranks: coordinates count from 0}}
+    %p = mk.rank(node = %own, gpu = %gpus)
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+mk.kernel @one on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
+  %c = arith.constant -1 : index
+  // expected-error @+1 {{has coordinate -1 along axis 'gpu', which has 1 rank: coordinates count from 0}}
+  %p = mk.rank(gpu = %c)
+}
+
+// -----
+
+// What is declared with a negative extent is said where it is declared.
+mk.mesh @mesh (gpu = 2 via link)
+
+// expected-error @+1 {{argument 'y' has -99 elements in dimension 0: extents are at least 0; bind other sizes}}
+mk.kernel @negative on @mesh dims(uniform M = 101, uniform N) (
+    in %x : memref<?xf32> [N], scratch %y : memref<?x?xf32> [M - 200, N]) {
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+
+// What is not known may be anything.
+mk.kernel @open on @mesh dims(uniform M, uniform N) (
+    in %x : memref<?xf32> [M - N - 5], scratch %y : memref<?xf32> [M - 200]) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %less = arith.subi %M, %c5 : index
+  %some = mk.signals(%less) : !mk.signal<?, sys, arrivals = 1>
+  %world = mk.size
+  %none = arith.subi %c0, %world : index
+  // expected-error @+1 {{has -2 elements in dimension 1: extents are at least 0; bind other sizes}}
+  %s = mk.signals(%c5, %none) : !mk.signal<?x?, sys, arrivals = 1>
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+
+mk.kernel @counters on @mesh (in %x : memref<1xf32> [1]) {
+  %c = arith.constant -7 : index
+  // expected-error @+1 {{has -7 elements in dimension 0: extents are at least 0; bind other sizes}}
+  %s = mk.counters(%c) : !mk.counter<?>
+}

@@ -459,3 +459,19 @@ mk.kernel @no_rank on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scratch %
   %left = arith.subi %me, %c1 : index
   mk.role @send ctas(1) { mk.put %a[%c0][%c8] to %x[%c0] on %left : memref<8xf32, #mk.symmetric> to memref<8xf32, #mk.symmetric> }
 }
+
+// -----
+
+// Nor such a coordinate: on rank 1 it is none of the axis, and would be one of another rank.
+// CHECK: error: 'mk.put' op names rank -1 of a mesh of 4 ranks (on rank 1): ranks count from 0, and a coordinate outside of its axis makes rank -1
+mk.mesh @mesh (node = 2 via link, gpu = 2 via link)
+mk.kernel @no_coordinate on @mesh (out %c : memref<8xf32, #mk.symmetric> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %gpu = mk.coord gpu
+  %next = arith.addi %gpu, %c1 : index
+  %p = mk.rank(gpu = %next)
+  mk.role @send ctas(1) {
+    mk.put %c[%c0][%c1] to %c[%c1] on %p : memref<8xf32, #mk.symmetric> to memref<8xf32, #mk.symmetric>
+  }
+}

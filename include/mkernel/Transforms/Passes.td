@@ -180,7 +180,10 @@ def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
   let description = [{
     Axes must be bound. What is left are the own linear rank (`mk.rank`) and the
     own coordinates (`mk.coord`), and these only along axes of more than one rank.
+    With `checked`, a rank by coordinates is -1 if one of them lies outside of its axis.
   }];
+  let options = [Option<"checked", "checked", "bool", "false",
+                        "coordinates outside of their axis make rank -1, which is none">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

@@ -22,7 +22,8 @@ void RoleCalls::failFault(int32_t fault, int32_t line) {
 }
 
 std::string RoleCalls::noRankText(int64_t rank) const {
-  return str("there is no rank ", rank, " in a mesh of ", ranks_, " ranks");
+  return str("there is no rank ", rank, " in a mesh of ", ranks_, " ranks",
+             rank == -1 ? " (a coordinate outside of its axis makes it)" : "");
 }
 
 bool RoleCalls::checkTarget(int64_t peer, int32_t signal, int64_t index) {

@@ -8,7 +8,8 @@ def VerifySizesPass : Pass<"mk-verify-sizes", "::mlir::ModuleOp"> {
   let summary = "Refuses sizes that no launch can have";
   let description = [{
     Conditions of `mk.require` that are known not to hold, arguments that are known to have more
-    than 2^46 elements, and sizes that do not fit in 64 bits:
+    than 2^46 elements, extents of arguments, signals, counters and queues that are known to be
+    negative, coordinates outside of their axis, and sizes that do not fit in 64 bits:
     sums, differences and products of indices that every launch computes and that are known
     (from bound dimensions, axes and parameters), and the items of loops. What is not known
     yet is tested by `mk_plan` before a launch.
