@@ -52,8 +52,8 @@ private:
   void overOwnItems(Value total, int64_t teams, int64_t parts, function_ref<void(Value)> body);
   void overTickets(Operation *op, Value total, function_ref<void(Value)> body);
   void inOrder(Value total, function_ref<void(Value)> body);
-  /// Tickets count on from one execution of a loop to the next.
-  LogicalResult checkTopLevel(Operation *op, StringRef what);
+  /// Tickets count on from one execution of a loop to the next, so that a launch may have one.
+  LogicalResult checkOnce(Operation *op, StringRef what);
 
   /// How many teams take the items of the loop in turn.
   FailureOr<int64_t> countTeams(ForeachOp op, bool tickets);
@@ -102,6 +102,8 @@ void LoopExpander::overOwnItems(Value total, int64_t teams, int64_t parts,
 /// Whether the CTAs of the role begin with the op: nothing in front of it waits, or does more than
 /// compute and read.
 static bool comesFirst(Operation *op) {
+  if (!isa<RoleOp>(op->getParentOp()))
+    return false;
   auto harmless = [](Operation &before) {
     auto effects = dyn_cast<MemoryEffectOpInterface>(before);
     return isMemoryEffectFree(&before) || (effects && effects.onlyHasEffect<MemoryEffects::Read>());
@@ -151,15 +153,18 @@ void LoopExpander::overTickets(Operation *op, Value total, function_ref<void(Val
       });
 }
 
-LogicalResult LoopExpander::checkTopLevel(Operation *op, StringRef what) {
+LogicalResult LoopExpander::checkOnce(Operation *op, StringRef what) {
   if (!resources.indexOf(op))
     return op->emitOpError() << what
                              << " stands in mk.prepare, which has no tickets; use schedule(static)";
-  if (!isa<RoleOp>(op->getParentOp()))
+  Operation *around = op->getParentOp();
+  while (isa<scf::IfOp>(around))
+    around = around->getParentOp();
+  if (!isa<RoleOp>(around))
     return op->emitOpError()
-           << what
-           << " stands inside another op, so that its items would be used up by the first pass; "
-              "move it to the role's top level or use schedule(static)";
+           << what << " stands inside '" << around->getName()
+           << "', so that its items would be used up by the first pass; move it to the role's top "
+              "level or use schedule(static)";
   return success();
 }
 
@@ -193,7 +198,7 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
   FailureOr<int64_t> teams = countTeams(op, tickets);
   if (failed(teams))
     return failure();
-  if (tickets && failed(checkTopLevel(op, "with schedule(ticket)")))
+  if (tickets && failed(checkOnce(op, "with schedule(ticket)")))
     return failure();
   ItemSpace space;
   space.bounds = clampBounds(b, loc, op.getBounds());
@@ -218,7 +223,7 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
 }
 
 LogicalResult LoopExpander::expand(ForeachItemOp op) {
-  if (failed(checkTopLevel(op, "over a queue")))
+  if (failed(checkOnce(op, "over a queue")))
     return failure();
   ItemSpace space;
   space.bounds = clampBounds(b, loc, op.getBounds());
