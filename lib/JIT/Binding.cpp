@@ -64,10 +64,14 @@ struct Binder {
       StringRef(text).split(parts, ':');
       SmallVector<int64_t> values;
       for (StringRef part : parts)
-        if (part.trim().getAsInteger(10, values.emplace_back()))
+        if (part.trim().getAsInteger(10, values.emplace_back())) {
+          if (!part.trim().empty() && llvm::all_of(part.trim(), llvm::isDigit))
+            return error() << "'" << name << "' is bound to " << part.trim()
+                           << ", which is too large: sizes are less than 2^63";
           return error() << "'" << name << "' is bound to '" << text
                          << "', which is neither an integer nor a list of integers for ranks as in "
                             "100:80:0:33";
+        }
       int64_t axis = mesh.findAxis(name), dim = findDim(name);
       if (axis < 0 && dim < 0)
         return error() << "there is no '" << name << "' to bind; " << describe();

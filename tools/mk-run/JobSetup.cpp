@@ -196,10 +196,15 @@ Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
   return error(StatusCode::ResourceExhausted, text);
 }
 
+/// Whether a target's code needs a GPU. A name that is none is the compiler's to refuse.
+static bool mayBeOfGpu(std::string_view target) {
+  return target.ends_with(".mlir") || findGpuTarget(target);
+}
+
 /// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
 static Result<Options> compileOptions(const Options &options) {
   Options result = options;
-  if (options.compile.grid == 0 && options.compile.target != "host" &&
+  if (options.compile.grid == 0 && mayBeOfGpu(options.compile.target) &&
       options.file.ends_with(".mlir")) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     result.compile.grid = system.gpus[0].sms;

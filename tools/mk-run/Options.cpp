@@ -211,6 +211,10 @@ struct Parser : CommandLine {
     add("--internal-rank", CommandLine::Value, "", "", &Parser::rank);
   }
 
+  static bool isNumber(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  }
+
   Status bind(const std::string &v) {
     size_t at = 0;
     while (at <= v.size()) {
@@ -224,6 +228,9 @@ struct Parser : CommandLine {
       while (from <= item.size()) {
         size_t colon = std::min(item.find(':', from), item.size());
         auto n = env::parseInt(item.substr(from, colon - from));
+        if (!n && isNumber(item.substr(from, colon - from)))
+          return error(StatusCode::InvalidArgument, "--bind ", item,
+                       ": the value is too large; sizes are less than 2^63");
         if (!n || *n < 0)
           break;
         value.values.push_back(*n);
