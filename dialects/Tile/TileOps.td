@@ -117,7 +117,7 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
         : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
     ```
   }];
-  let arguments = (ins Mk_FloatTile:$lhs, Mk_FloatTile:$rhs, Mk_FloatTile:$acc,
+  let arguments = (ins Mk_Tile:$lhs, Mk_Tile:$rhs, Mk_FloatTile:$acc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        OptionalAttr<Mk_PrecisionAttr>:$precision, UnitAttr:$swapped);
   let results = (outs Mk_FloatTile:$result);

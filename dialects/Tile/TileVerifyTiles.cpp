@@ -139,6 +139,10 @@ LogicalResult SelectOp::verify() {
 static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
 static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
+  for (auto [name, type] : {std::pair<StringRef, Type>("lhs", lhs), {"rhs", rhs}})
+    if (!isa<FloatType>(type))
+      return op.emitOpError() << "has an operand '" << name << "' of " << type
+                              << ", but products are of floats: convert it by arith.sitofp";
   bool known =
       isFloat8(lhs) ? isFloat8(rhs) : lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32());
   if (!known)

@@ -187,6 +187,22 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 
 // -----
 
+func.func @f(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>, %acc: tensor<4x4xf32>) {
+  // expected-error @+1 {{has an operand 'lhs' of 'i8', but products are of floats: convert it by arith.sitofp}}
+  %r = mk.dot %x, %y, %acc : tensor<4x8xi8>, tensor<8x4xi8>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xbf16>, %y: tensor<8x4xi8>, %acc: tensor<4x4xf32>) {
+  // expected-error @+1 {{has an operand 'rhs' of 'i8', but products are of floats: convert it by arith.sitofp}}
+  %r = mk.dot %x, %y, %acc : tensor<4x8xbf16>, tensor<8x4xi8>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xbf16>) {
   // expected-error @+1 {{accumulates in f32, not in 'bf16': convert the result with arith.truncf}}
   %r = mk.dot %x, %y, %acc : tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xbf16>

@@ -258,6 +258,18 @@ mk.kernel @k on @mesh (in %a : memref<2xf32> [2], out %b : memref<2xf32> [2]) {
   }
 }
 
+// ROW: products of integers, as i8 by i8
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<64x64xi8> [64, 64], out %b : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<64x64xi8> -> tensor<64x64xi8>
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %y = mk.dot %x, %x, %zero transpose_b : tensor<64x64xi8>, tensor<64x64xi8>, tensor<64x64xf32>
+    mk.store %y, %b[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
 // ROW: products of f32 in full precision
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<64x64xf32> [64, 64], in %b : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
