@@ -1,5 +1,6 @@
 //===- SMTypes.cpp - Layouts and channels ---------------------------------===//
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Support/Counted.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -72,9 +73,9 @@ std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
   auto explainRows = [&](int64_t extent, MmaAttr mma) {
     int64_t rows = MmaAttr::kRows * mma.getWarpgroups();
     if (extent % rows)
-      os << extent << " rows cannot be split over " << mma.getWarpgroups()
-         << " warpgroups, each of which takes blocks of " << MmaAttr::kRows << "; the next is "
-         << llvm::alignTo(extent, rows);
+      os << extent << " rows cannot be split over "
+         << mkernel::counted(mma.getWarpgroups(), "warpgroup") << ", each of which takes blocks of "
+         << MmaAttr::kRows << "; the next is " << llvm::alignTo(extent, rows);
   };
   auto explainColumns = [&](int64_t extent) {
     if (extent % MmaAttr::kColumns)

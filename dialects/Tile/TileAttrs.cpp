@@ -236,23 +236,31 @@ ParseResult mk::parseBody(AsmParser &parser, OrderAttr &order) {
   bool stagger = false;
   StringAttr rasterParam, alternateParam;
   SMLoc loc = parser.getCurrentLocation();
+  // 0 is what is not said.
+  auto checkCount = [&](StringRef what, SMLoc at, bool isZero) -> ParseResult {
+    if (!isZero)
+      return success();
+    return parser.emitError(at) << what << " = 0: it counts items and is at least 1";
+  };
   auto parseItem = [&]() -> ParseResult {
+    SMLoc itemLoc = parser.getCurrentLocation();
     if (succeeded(parser.parseOptionalKeyword("stagger"))) {
       stagger = true;
       return success();
     }
     if (succeeded(parser.parseOptionalKeyword("raster")))
-      return parseValueOrParam(parser, raster, rasterParam);
+      return failure(parseValueOrParam(parser, raster, rasterParam) ||
+                     checkCount("raster", itemLoc, !raster && !rasterParam));
     if (succeeded(parser.parseOptionalKeyword("alternate")))
       return parseValueOrParam(parser, alternate, alternateParam);
     if (succeeded(parser.parseOptionalKeyword("longest_first"))) {
       longest = 1;
       if (succeeded(parser.parseOptionalEqual()))
-        return parser.parseInteger(longest);
+        return failure(parser.parseInteger(longest) ||
+                       checkCount("longest_first", itemLoc, longest == 0));
       return success();
     }
     StringRef place;
-    SMLoc itemLoc = parser.getCurrentLocation();
     if (failed(parser.parseOptionalKeyword("own")))
       return parser.emitError(itemLoc)
              << "expected raster, own, stagger, longest_first or alternate";

@@ -1,5 +1,6 @@
 //===- TileTarget.cpp - Verifiers of descriptions of targets --------------===//
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Support/Counted.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -77,8 +78,9 @@ LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int6
                      "warpgroups that a consumer may have";
   for (int64_t warpgroups = 1; warpgroups <= largest; ++warpgroups)
     if (!plain.contains(warpgroups))
-      return emit() << "there is no split of registers without 'above' for " << warpgroups
-                    << " warpgroups: give one for each number up to " << largest;
+      return emit() << "there is no split of registers without 'above' for "
+                    << mkernel::counted(warpgroups, "warpgroup")
+                    << ": give one for each number up to " << largest;
   return success();
 }
 

@@ -28,6 +28,9 @@ LogicalResult verifyRemoteReduction(Operation *op, std::optional<Reduction> redu
 /// stores, and only contiguous puts between symmetric buffers.
 LogicalResult verifyNetAccesses(KernelOp kernel, MeshOp mesh);
 
+/// Whether what the op does is followed in a kernel; if not, verifyBody says what to write instead.
+bool mayStand(Operation *op);
+
 /// Checks that the kernel holds only what all checks and targets follow.
 LogicalResult verifyBody(KernelOp kernel);
 

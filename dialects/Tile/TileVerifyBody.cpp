@@ -21,7 +21,7 @@ static bool isOwn(Operation *op) {
   return op->isRegistered() && (dialect == "mk" || dialect == "mk_sm");
 }
 
-static bool mayStand(Operation *op) {
+bool mk::mayStand(Operation *op) {
   if (isOwn(op))
     return true;
   StringRef dialect = op->getName().getDialectNamespace();

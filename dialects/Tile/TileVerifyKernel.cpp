@@ -118,9 +118,9 @@ static LogicalResult verifyArgument(KernelOp kernel, unsigned i) {
     return error() << "has rank " << rank << ", but a shape of " << shape.getNumResults()
                    << " extents";
   if (!split.empty() && static_cast<int64_t>(split.size()) != rank)
-    return error()
-           << "has rank " << rank << ", but its split has " << split.size()
-           << " entries: give one list of axes for each dimension, () for one that is whole";
+    return error() << "has rank " << rank << ", but its split has " << split.size()
+                   << (split.size() == 1 ? " entry" : " entries")
+                   << ": give one list of axes for each dimension, () for one that is whole";
   if (!split.empty() && kernel.getArgKind(i) == ArgKind::Scratch)
     return error() << "is scratch and cannot be split: there is no whole; give the extents that "
                       "each rank needs";
@@ -204,7 +204,7 @@ static LogicalResult verifyKernelScope(Operation &op) {
     return op.emitOpError()
            << "stands beside the roles of a kernel: work is done in a mk.role or in mk.prepare";
   // Ops of the SM level have verifiers of their own.
-  if (isMemoryEffectFree(&op) || op.getName().getDialectNamespace() == "mk_sm")
+  if (isMemoryEffectFree(&op) || op.getName().getDialectNamespace() == "mk_sm" || !mayStand(&op))
     return success();
   return op.emitOpError() << "has side effects and stands beside the roles of a kernel, where only "
                              "pure scalar ops and declarations may: move it into a mk.role";

@@ -193,7 +193,7 @@ LogicalResult ReduceOp::verify() {
   int64_t axis = getAxis();
   if (axis < 0 || axis >= source.getRank())
     return emitOpError() << "reduces along axis " << axis << " of a tile of rank "
-                         << source.getRank();
+                         << source.getRank() << ": axes count from 0";
   SmallVector<Extent> extents = getExtents(source);
   extents.erase(extents.begin() + axis);
   auto expected = getTile(extents, source.getElementType());
@@ -209,7 +209,7 @@ LogicalResult BroadcastOp::verify() {
   for (int64_t dim : getDims()) {
     if (dim < 0 || dim >= result.getRank())
       return emitOpError() << "adds dimension " << dim << " of a result of rank "
-                           << result.getRank();
+                           << result.getRank() << ": dimensions count from 0";
     if (added[dim])
       return emitOpError() << "adds dimension " << dim << " twice";
     added[dim] = true;

@@ -2,6 +2,7 @@
 #include "RolePlan.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Support/Counted.h"
 #include "llvm/Support/InterleavedRange.h"
 
 using namespace mlir;
@@ -80,8 +81,9 @@ static void chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
   plan.op->walk(
       [&](ItemsOp items) { plan.teams = std::max<int64_t>(plan.teams, items.getTeams()); });
   auto note = [&] {
-    analysis(plan.op, kSplitRoles)
-        << remark::add("has dots in {0} teams of {1} warpgroups", plan.teams, plan.warpgroups);
+    std::string teams = mkernel::counted(plan.teams, "team"),
+                warpgroups = mkernel::counted(plan.warpgroups, "warpgroup");
+    analysis(plan.op, kSplitRoles) << remark::add("has dots in {0} of {1}", teams, warpgroups);
   };
   if (plan.teams > 1) {
     plan.warpgroups = 1;

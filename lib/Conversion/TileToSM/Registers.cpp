@@ -4,6 +4,7 @@
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/OnlyStores.h"
 #include "mkernel/Analysis/Spread.h"
+#include "mkernel/Support/Counted.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -277,9 +278,9 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
   InFlightDiagnostic diag =
       point.op->emitOpError()
       << "needs " << needed
-      << " registers in each thread for the tiles that are live here, a thread of " << warpgroups
-      << " warpgroups of " << mk::getSmTarget(plan.op).getName() << " has " << point.budget
-      << " for them";
+      << " registers in each thread for the tiles that are live here, a thread of "
+      << mkernel::counted(warpgroups, "warpgroup") << " of " << mk::getSmTarget(plan.op).getName()
+      << " has " << point.budget << " for them";
   bool isMatrix = made.getRank() == 2, isSwapped = mk::getWrittenType(plan.op, made) != made;
   auto use = [&](int64_t rows, int64_t columns) {
     diag << ": use " << kind << " of at most " << (isSwapped ? columns : rows) << " x "
@@ -303,11 +304,12 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
     return success();
   StringRef across = dot.getSwapped() ? "rows" : "columns",
             down = dot.getSwapped() ? "columns" : "rows";
-  InFlightDiagnostic diag =
-      dot.emitOpError() << "takes " << needed << " registers in one instruction of " << columns
-                        << " " << across << ", but the " << mk::kWarpgroupThreads * (warpgroups + 1)
-                        << " threads of " << warpgroups << " warpgroups and a producer of "
-                        << mk::getSmTarget(dot).getName() << " begin with " << first;
+  InFlightDiagnostic diag = dot.emitOpError()
+                            << "takes " << needed << " registers in one instruction of " << columns
+                            << " " << across << ", but the "
+                            << mk::kWarpgroupThreads * (warpgroups + 1) << " threads of "
+                            << mkernel::counted(warpgroups, "warpgroup") << " and a producer of "
+                            << mk::getSmTarget(dot).getName() << " begin with " << first;
   mk::MatrixUnitAttr unit = mk::getSm(dot).getMatrixUnit();
   int64_t rows = 2 * unit.getRows();
   if (int64_t fewer = findFitting(dot.getResult(), 1, unit.getColumnStep()))

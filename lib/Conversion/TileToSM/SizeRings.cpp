@@ -2,6 +2,7 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Support/Counted.h"
 #include "mkernel/Transforms/FunctionPass.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
@@ -406,14 +407,15 @@ void Budget::growStaging() {
 }
 
 void Budget::explainStaging() {
+  std::string all = mkernel::counted(warpgroups, "warpgroup");
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
     int64_t buffers = staging.getResult().getType().getBuffers(),
             wanted = countWantedBuffers(staging, chunk);
     if (buffers < wanted)
       missed(staging, kSizeRings) << remark::add(
           "has {0} of {1} buffers for stores, so that they wait for the copy engine; {2} bytes are "
-          "left, and another one for {3} warpgroups has {4}",
-          buffers, wanted, available - used(), warpgroups, getStagingBytes(chunk) * warpgroups);
+          "left, and another one for {3} has {4}",
+          buffers, wanted, available - used(), all, getStagingBytes(chunk) * warpgroups);
     else
       analysis(staging, kSizeRings) << remark::add("has {0} buffers for stores", buffers);
   }

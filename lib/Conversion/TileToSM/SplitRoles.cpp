@@ -2,6 +2,7 @@
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Support/Counted.h"
 #include "mkernel/Transforms/FunctionPass.h"
 
 namespace mlir::mk {
@@ -135,7 +136,7 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   int64_t warpgroups = most ? most : file.getWarpgroupCounts().front(), live = 0;
   if (!getRegisterSplit(file, warpgroups, 0))
     return kernel.emitOpError()
-           << "has consumers of " << warpgroups << " warpgroups; "
+           << "has consumers of " << mkernel::counted(warpgroups, "warpgroup") << "; "
            << mk::getSmTarget(kernel).getName()
            << " has registers for fewer: use no teams (order without 'alternate')";
   bool waits = false;

@@ -2,6 +2,7 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Support/Counted.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -39,9 +40,10 @@ void mk_sm::takeTurns(ModuleOp module) {
       continue;
     }
     if (partition.getNumWarpgroups() != 2) {
+      std::string warpgroups = mkernel::counted(partition.getNumWarpgroups(), "warpgroup");
       missed(loop, kTakeTurns) << remark::add(
-          "is run by {0} warpgroups; two take turns: use tiles of {1} rows",
-          partition.getNumWarpgroups(), 2 * mk::getSm(loop).getMatrixUnit().getRows());
+          "is run by {0}; two take turns: use tiles of {1} rows", warpgroups,
+          2 * mk::getSm(loop).getMatrixUnit().getRows());
       continue;
     }
     passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";

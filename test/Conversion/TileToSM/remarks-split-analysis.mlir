@@ -9,7 +9,7 @@ mk.kernel @loops on @mesh dims(uniform K) (
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-remark @+2 {{mk-sm-split-roles: analysis: has dots in 1 teams of 1 warpgroups (in role 'r')}}
+  // expected-remark @+2 {{mk-sm-split-roles: analysis: has dots in 1 team of 1 warpgroup (in role 'r')}}
   // expected-remark-re @+1 {{mk-sm-split-roles: analysis: holds tiles in {{[0-9]+}} of {{[0-9]+}} registers of a thread; a producer's has {{[0-9]+}}}}
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
@@ -33,7 +33,7 @@ mk.kernel @both on @mesh dims(uniform K) (
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-remark @+2 {{mk-sm-split-roles: analysis: has dots in 1 teams of 1 warpgroups}}
+  // expected-remark @+2 {{mk-sm-split-roles: analysis: has dots in 1 team of 1 warpgroup}}
   // expected-remark-re @+1 {{mk-sm-split-roles: analysis: holds tiles in {{[0-9]+}} of {{[0-9]+}} registers of a thread; a producer's has {{[0-9]+}}}}
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>

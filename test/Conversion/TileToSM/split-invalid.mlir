@@ -93,7 +93,7 @@ mk.kernel @rows on @mesh (in %x : memref<96x64xbf16> [96, 64], out %c : memref<9
   %zero = arith.constant dense<0.0> : tensor<96x96xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<96x64xbf16> -> tensor<96x64xbf16>
-    // expected-error @+1 {{accumulates in 'tensor<96x96xf32>', which the tensor cores of sm_90a do not: 96 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128}}
+    // expected-error @+1 {{accumulates in 'tensor<96x96xf32>', which the tensor cores of sm_90a do not: 96 rows cannot be split over 1 warpgroup, each of which takes blocks of 64; the next is 128}}
     %d = mk.dot %a, %a, %zero transpose_b : tensor<96x64xbf16>, tensor<96x64xbf16>, tensor<96x96xf32>
     mk.store %d, %c[%c0, %c0] : tensor<96x96xf32>, memref<96x96xf32>
   }
@@ -108,7 +108,7 @@ mk.kernel @transposed on @mesh (in %x : memref<100x64xbf16> [100, 64], in %y : m
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<100x64xbf16> -> tensor<100x64xbf16>
     %b = mk.load %y[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
-    // expected-error @+1 {{100 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128, and 104 are computed transposed where both operands are loaded}}
+    // expected-error @+1 {{100 rows cannot be split over 1 warpgroup, each of which takes blocks of 64; the next is 128, and 104 are computed transposed where both operands are loaded}}
     %d = mk.dot %a, %b, %zero transpose_b : tensor<100x64xbf16>, tensor<64x64xbf16>, tensor<100x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<100x64xf32>, memref<100x64xf32>
   }

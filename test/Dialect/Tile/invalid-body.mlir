@@ -98,6 +98,17 @@ mk.mesh @m (gpu = ? via link)
 mk.kernel @k on @m dims(uniform M) (in %a : memref<?x?xf32> [M, 4], scratch %b : memref<?x?xf32> [M, 4], scratch %n : memref<?xi32> [M]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'memref.alloc' op cannot stand in a kernel: it holds memory of its own; declare a scratch argument, or carry tiles and scalars through loops}}
+  %v = memref.alloc() : memref<4xf32>
+  mk.role @x ctas(1) {
+  }
+}
+
+// -----
+
+mk.mesh @m (gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M) (in %a : memref<?x?xf32> [M, 4], scratch %b : memref<?x?xf32> [M, 4], scratch %n : memref<?xi32> [M]) {
   mk.role @x ctas(1) {
     // expected-error @+1 {{'memref.alloc' op cannot stand in a kernel: it holds memory of its own; declare a scratch argument, or carry tiles and scalars through loops}}
     %v = memref.alloc() : memref<4xf32>

@@ -150,7 +150,7 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+1 {{argument 'a' has rank 2, but its split has 1 entries: give one list of axes for each dimension, () for one that is whole}}
+// expected-error @+1 {{argument 'a' has rank 2, but its split has 1 entry: give one list of axes for each dimension, () for one that is whole}}
 mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M, M] split [(gpu)]) {
 }
 

@@ -111,7 +111,17 @@ func.func private @f() attributes {x = #mk.order<own = middle>}
 // -----
 
 // expected-error @+1 {{an order says raster, own, stagger, longest_first or alternate; leave it out for row-major}}
-func.func private @f() attributes {x = #mk.order<raster = 0>}
+func.func private @f() attributes {x = #mk.order<alternate = 0>}
+
+// -----
+
+// expected-error @+1 {{raster = 0: it counts items and is at least 1}}
+func.func private @f() attributes {x = #mk.order<stagger, raster = 0>}
+
+// -----
+
+// expected-error @+1 {{longest_first = 0: it counts items and is at least 1}}
+func.func private @f() attributes {x = #mk.order<longest_first = 0>}
 
 // -----
 

@@ -81,7 +81,7 @@ module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step
 
 // -----
 
-// expected-error @+1 {{there is no split of registers without 'above' for 1 warpgroups: give one for each number up to 2}}
+// expected-error @+1 {{there is no split of registers without 'above' for 1 warpgroup: give one for each number up to 2}}
 module attributes {x = #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
   #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>} {}

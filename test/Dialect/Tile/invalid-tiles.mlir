@@ -236,7 +236,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{reduces along axis 2 of a tile of rank 2}}
+  // expected-error @+1 {{reduces along axis 2 of a tile of rank 2: axes count from 0}}
   %r = mk.reduce add %t axis 2 : tensor<4x8xf32> -> tensor<4xf32>
   return
 }
@@ -252,7 +252,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{adds dimension 2 of a result of rank 2}}
+  // expected-error @+1 {{adds dimension 2 of a result of rank 2: dimensions count from 0}}
   %r = mk.broadcast %v dims [2] : tensor<8xf32> -> tensor<4x8xf32>
   return
 }

@@ -114,7 +114,7 @@ mk.kernel @one on @mesh dims(uniform M) () {
     %vs = mk_sm.create_ring : !ring
     mk_sm.partition consumer warps(4) registers(168) {
       %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      // expected-remark @+1 {{mk-sm-take-turns: missed: is run by 1 warpgroups; two take turns: use tiles of 128 rows}}
+      // expected-remark @+1 {{mk-sm-take-turns: missed: is run by 1 warpgroup; two take turns: use tiles of 128 rows}}
       %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
         %ka = mk_sm.wait %ks : !ring -> !slot
         %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>

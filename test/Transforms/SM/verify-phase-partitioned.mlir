@@ -73,7 +73,7 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @shape on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{has 'tensor<60x64xf32, #mk_sm.mma<warpgroups = 1>>': 60 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 64}}
+      // expected-error @+1 {{has 'tensor<60x64xf32, #mk_sm.mma<warpgroups = 1>>': 60 rows cannot be split over 1 warpgroup, each of which takes blocks of 64; the next is 64}}
       %t = arith.constant dense<0.0> : tensor<60x64xf32, #acc>
     }
   }
