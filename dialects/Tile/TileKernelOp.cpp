@@ -1,9 +1,13 @@
 //===- TileKernelOp.cpp - Syntax of kernels -------------------------------===//
 #include "TileSyntax.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
+#include "mkernel/Support/Checked.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::mk;
+
+namespace checked = mkernel::checked;
 
 //===----------------------------------------------------------------------===//
 // Accessors
@@ -36,27 +40,46 @@ AffineMap KernelOp::getArgShape(unsigned i) {
   return cast<AffineMapAttr>(getArgShapes()[i]).getValue();
 }
 
+/// None where a size is not known, or where what is computed does not fit in 64 bits.
+static checked::Number evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> sizes) {
+  auto known = [](int64_t size) {
+    return ShapedType::isDynamic(size) ? checked::Number() : checked::Number(size);
+  };
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return known(dims[dim.getPosition()]);
+  if (auto size = dyn_cast<AffineSymbolExpr>(expr))
+    return known(sizes[size.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  checked::Number a = evaluate(binary.getLHS(), dims, sizes);
+  checked::Number b = evaluate(binary.getRHS(), dims, sizes);
+  if (!a || !b)
+    return {};
+  if (expr.getKind() == AffineExprKind::Add)
+    return checked::add(*a, *b);
+  if (expr.getKind() == AffineExprKind::Mul)
+    return checked::mul(*a, *b);
+  if (*b < 1)
+    return {};
+  if (expr.getKind() == AffineExprKind::Mod)
+    return llvm::mod(*a, *b);
+  return expr.getKind() == AffineExprKind::FloorDiv ? llvm::divideFloorSigned(*a, *b)
+                                                    : llvm::divideCeilSigned(*a, *b);
+}
+
 std::optional<SplitExtent> mk::getSplitExtent(KernelOp kernel, unsigned i, unsigned dim) {
-  MLIRContext *context = kernel.getContext();
   MeshOp mesh = kernel.getMeshOp();
-  // What is not known stays a symbol, each its own.
-  unsigned numSymbols = 0;
-  auto open = [&] { return getAffineSymbolExpr(numSymbols++, context); };
-  SmallVector<AffineExpr> dims, sizes;
-  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d) {
-    std::optional<int64_t> size = kernel.getDimSize(d);
-    dims.push_back(size ? getAffineConstantExpr(*size, context) : open());
-  }
   auto axisSize = [&](Attribute name) {
     return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue())).getSize();
   };
-  for (Attribute name : kernel.getSizeAxes()) {
-    int64_t size = axisSize(name);
-    sizes.push_back(ShapedType::isDynamic(size) ? open() : getAffineConstantExpr(size, context));
-  }
-  AffineExpr whole = kernel.getArgShape(i).getResult(dim).replaceDimsAndSymbols(dims, sizes);
-  auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, numSymbols));
-  if (!extent)
+  SmallVector<int64_t> dims, sizes;
+  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
+    dims.push_back(kernel.getDimSize(d).value_or(ShapedType::kDynamic));
+  for (Attribute name : kernel.getSizeAxes())
+    sizes.push_back(axisSize(name));
+  checked::Number whole = evaluate(kernel.getArgShape(i).getResult(dim), dims, sizes);
+  if (!whole)
     return std::nullopt;
   int64_t ranks = 1;
   if (ArrayAttr split = kernel.getArgSplit(i); !split.empty())
@@ -66,7 +89,7 @@ std::optional<SplitExtent> mk::getSplitExtent(KernelOp kernel, unsigned i, unsig
         return std::nullopt;
       ranks *= size;
     }
-  return SplitExtent{extent.getValue(), ranks};
+  return SplitExtent{*whole, ranks};
 }
 
 std::optional<int64_t> KernelOp::getArgExtent(unsigned i, unsigned dim) {

@@ -95,8 +95,10 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       for (unsigned d = 0; d != rank; ++d) {
         std::optional<SplitExtent> extent = getSplitExtent(kernel, i, d);
         if (extent && extent->whole < 0)
-          return kernel.emitOpError() << "argument '" << name << "' has " << extent->whole
-                                      << " elements in dimension " << d << kAtLeast0;
+          return kernel.emitOpError()
+                 << "argument '" << name << "' has " << extent->whole << " elements in dimension "
+                 << d << " (" << describeExtent(kernel, kernel.getArgShape(i).getResult(d)) << ")"
+                 << kAtLeast0;
         if (std::optional<int64_t> own = kernel.getArgExtent(i, d))
           extents.push_back(*own);
       }

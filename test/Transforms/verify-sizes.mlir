@@ -150,7 +150,7 @@ mk.kernel @one on @mesh dims(uniform N) (in %x : memref<?xf32> [N]) {
 // What is declared with a negative extent is said where it is declared.
 mk.mesh @mesh (gpu = 2 via link)
 
-// expected-error @+1 {{argument 'y' has -99 elements in dimension 0: extents are at least 0; bind other sizes}}
+// expected-error @+1 {{argument 'y' has -99 elements in dimension 0 (M + -200): extents are at least 0; bind other sizes}}
 mk.kernel @negative on @mesh dims(uniform M = 101, uniform N) (
     in %x : memref<?xf32> [N], scratch %y : memref<?x?xf32> [M - 200, N]) {
 }
@@ -159,9 +159,9 @@ mk.kernel @negative on @mesh dims(uniform M = 101, uniform N) (
 
 mk.mesh @mesh (gpu = 2 via link)
 
-// What is not known may be anything.
-mk.kernel @open on @mesh dims(uniform M, uniform N) (
-    in %x : memref<?xf32> [M - N - 5], scratch %y : memref<?xf32> [M - 200]) {
+// What is not known may be anything, and what wraps is the plan's to tell.
+mk.kernel @open on @mesh dims(uniform M, uniform N, uniform W = 17179869184) (
+    in %x : memref<?xf32> [M - N - 5], in %w : memref<?xf32> [W * 1073741824 - 2147483646], scratch %y : memref<?xf32> [M - 200]) {
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index
   %less = arith.subi %M, %c5 : index
