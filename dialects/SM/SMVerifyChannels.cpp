@@ -120,7 +120,7 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
                          << getPad().getType() << ": convert the value";
   if (failed(mk::verifyGather(*this, getRows(), bool(getPad()), tile)) ||
-      failed(mk::verifyUnseen(*this, getUnseen(), tile)))
+      failed(mk::verifyUnseen(*this, getUnseen(), getOffsets(), tile)))
     return failure();
   if (getSelected() && !isSelected(*this))
     return emitOpError() << "gathers selected rows, but no mk_sm.select_rows of its list stands in "

@@ -20,7 +20,7 @@ def MkThread_CopyTileOp : MkThread_CompositeOp<"copy_tile", [AttrSizedOperandSeg
     part of the rows for all of them; this is the one at `place` of the cluster. Their numbers there are `stride` apart.
     `once` is that of `mk.load`. Boxes that begin at row `rows_left` of the tile or behind it are left out, and so
     are those at column `columns_left` or behind: the slot keeps there what it had. Of `one_box` the argument has no
-    more rows than a box, whatever their number: it comes at row 0 of a CTA's part, or not at all.
+    more rows than a box, whatever their number, and `rows_left` says no more either: the first CTA brings it, at row 0.
 
     ```mlir
     mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full : !llvm.ptr

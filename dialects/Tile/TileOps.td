@@ -23,8 +23,8 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     snapshot: later writes do not change it. With `once` no other item of the launch reads
     any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it. With `staged` (`mk-sm-stage-loads`) the
     copy engine brings it where the role has room for that, also if no `mk.dot` multiplies it.
-    What lies behind the buffer's end along the `unseen` dimensions of the tile need not be zero: nobody sees it
-    (`mk-mark-unseen`).
+    What lies behind the buffer's end along the `unseen` dimensions of the tile need not be zero: nobody sees it, and
+    the tile begins nowhere in front of the buffer along them (`mk-mark-unseen`).
 
     With `rows(%list[%at])` the rows of a tile of two dimensions are gathered: row i is that of the offsets and
     `list[at + i]` further. A row whose entry does not exist in the list, or is behind `valid`, reads as zero, as do

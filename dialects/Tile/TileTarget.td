@@ -139,8 +139,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     `notified_peers` peers are told behind one that this rank has begun or ended: their addresses are
     in registers meanwhile. Each lane of a warp that copies a region by addresses has `moved_units` loads of 16 bytes
     under way, `multicast_units` where each goes to several peers, powers of two. A tile of up to `edge_tiles` in a row
-    comes in up to `edge_boxes` boxes, so that the last one comes without rows behind the end that nobody sees; another box
-    is worth `edge_rows` of these.
+    comes in up to `edge_boxes` boxes, so that the last one comes without rows behind the end that nobody sees; another
+    box has to save `edge_rows` of these.
 
     The rest is of a thread. A branch skips the scaling of what a loop carries, where all factors
     are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,

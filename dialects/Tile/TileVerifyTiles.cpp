@@ -73,7 +73,7 @@ LogicalResult mk::verifyGather(Operation *op, Value rows, bool pads, RankedTenso
 }
 
 LogicalResult mk::verifyUnseen(Operation *op, std::optional<ArrayRef<int64_t>> unseen,
-                               RankedTensorType tile) {
+                               OperandRange offsets, RankedTensorType tile) {
   if (!unseen)
     return success();
   for (auto [i, d] : llvm::enumerate(*unseen))
@@ -81,6 +81,12 @@ LogicalResult mk::verifyUnseen(Operation *op, std::optional<ArrayRef<int64_t>> u
       return op->emitOpError() << "has unseen [" << *unseen << "] for a tile of rank "
                                << tile.getRank()
                                << ": name dimensions of the tile, each once, in ascending order";
+  for (int64_t d : *unseen)
+    if (std::optional<int64_t> at =
+            getConstantIntValue(offsets[offsets.size() - tile.getRank() + d]);
+        at && *at < 0)
+      return op->emitOpError() << "begins at " << *at << " along dimension " << d
+                               << ", which is unseen: such a tile begins at 0 or behind it";
   return success();
 }
 
@@ -92,7 +98,7 @@ LogicalResult LoadOp::verify() {
   RankedTensorType tile = tileType(getTile());
   if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)) ||
       failed(verifyGather(*this, getRows(), bool(getPad()), tile)) ||
-      failed(verifyUnseen(*this, getUnseen(), tile)))
+      failed(verifyUnseen(*this, getUnseen(), getOffsets(), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "

@@ -39,11 +39,14 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
   return 0;
 }
 
-/// By how many buffers each warpgroup stores, two where it can (`mk-sm-choose-stores`): slices of a
-/// divided item's sum are stored from registers.
+/// By how many buffers each warpgroup stores: two, unless slices of a divided item's sum are stored
+/// from registers, of rows or of less than a chunk of columns (`mk-sm-choose-stores`).
 static int64_t countBuffers(const LoopWork &loop) {
-  bool isSliced = loop.schedule == ScheduleKind::StreamK && loop.isShared;
-  return isSliced || loop.parts > 1 ? 0 : 2;
+  if (loop.isTransposed)
+    return 2;
+  double chunks = loop.storedChunks / loop.parts;
+  bool ofRows = loop.schedule == ScheduleKind::StreamK && loop.isShared;
+  return ofRows || (loop.parts > 1 && chunks < 1) ? 0 : 2;
 }
 
 /// What shared memory holds besides rings, at least: buffers are of a chunk of the rows of an

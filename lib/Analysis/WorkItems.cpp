@@ -23,7 +23,8 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   counted.clear();
   work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
       work.storeParts = 0;
-  work.overlaps = false;
+  work.storedChunks = 0;
+  work.overlaps = work.isTransposed = false;
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;

@@ -77,6 +77,14 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
   return true;
 }
 
+/// Whether the tile is what mk.transpose has made of accumulators, changed element by element.
+static bool isTurned(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  while (op && !isa<TransposeOp>(op))
+    op = op->hasTrait<OpTrait::Elementwise>() ? op->getOperand(0).getDefiningOp() : nullptr;
+  return op != nullptr;
+}
+
 /// Tiles leave in chunks of their rows, also where the last one is not full, and those that are
 /// computed transposed in blocks of rows, of which the last one overlaps: by how much that is more.
 double WorkCounter::countChunks(mk::StoreOp store) {
@@ -89,6 +97,8 @@ double WorkCounter::countChunks(mk::StoreOp store) {
   int64_t rows = (*shape)[0];
   auto parts = llvm::divideCeil(rows, unit.getRows()) * int64_t(std::ceil(chunks));
   current->storeParts = std::max<int64_t>(current->storeParts, parts);
+  current->storedChunks = current->storedChunks ? std::min(current->storedChunks, chunks) : chunks;
+  current->isTransposed |= rows % unit.getRows() != 0 || isTurned(store.getTile());
   double more = chunks > 1 ? std::ceil(chunks) / chunks : 1;
   // Threads store others as they hold them.
   if (!current->rows || bits != 16 || store.getReduction() || rows <= unit.getRows() ||

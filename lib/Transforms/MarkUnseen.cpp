@@ -48,17 +48,23 @@ static std::optional<int64_t> getMost(Value index) {
   return isa<arith::AddIOp>(op) ? *x + *y : *x * *y;
 }
 
-/// Whether a box may begin behind the end: one of several chunks of columns; of rows boxes are made
-/// for that. Not where the tile may begin in front of the buffer.
+/// Whether a box may begin behind the end: a whole tile, one of several chunks of columns, or the
+/// half of the rows that another CTA of a cluster may fetch. Or whether smaller boxes of rows may.
+/// Not where the tile may begin in front of the buffer.
 static bool maySaveBoxes(LoadOp load, SmAttr sm, int64_t d, int64_t extent) {
   std::optional<int64_t> most = getMost(load.getTileOffset(d));
   if (!most || *most < 0)
     return false;
   auto tile = cast<RankedTensorType>(load.getType());
-  if (d != tile.getRank() - 1)
-    return *most + tile.getDimSize(d) > extent;
+  int64_t size = tile.getDimSize(d);
+  if (d != tile.getRank() - 1) {
+    ThresholdsAttr thresholds = sm.getThresholds();
+    bool isEdge = extent < size || (extent <= thresholds.getEdgeTiles() * size && extent % size &&
+                                    size - extent % size >= size / thresholds.getEdgeBoxes());
+    return isEdge || *most + size / 2 >= extent;
+  }
   int64_t chunk = 8 * sm.getChunk() / std::max(8u, tile.getElementTypeBitWidth());
-  int64_t last = (llvm::divideCeil(tile.getDimSize(d), chunk) - 1) * chunk;
+  int64_t last = (llvm::divideCeil(size, chunk) - 1) * chunk;
   return *most + last >= extent;
 }
 

@@ -3,6 +3,7 @@
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=others | FileCheck %s --check-prefix=OTHERS
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=carried | FileCheck %s --check-prefix=CARRIED
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=few | FileCheck %s --check-prefix=FEW
+// RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=groups | FileCheck %s --check-prefix=GROUPS
 // The pass alone, on what it has marked, without the marks.
 // RUN: mk-opt %s --target=sm_90a --emit=tile --kernel=product | sed 's/ unseen \[[01]\]//' > %t.mlir
 // RUN: not grep 'unseen \[' %t.mlir
@@ -168,6 +169,36 @@ mk.kernel @few on @mesh dims(uniform M = 100, uniform N = 500, uniform K = 64) (
       %o = mk.dot %z, %y, %zero transpose_b : !x, !y, !acc
       %also = arith.truncf %o : !acc to !out
       mk.store %also, %c[%back, %column] : !out, !m
+    }
+  }
+}
+
+// Groups of four tiles: five are whole, three lie behind the end.
+// GROUPS-LABEL: mk.kernel @groups
+mk.kernel @groups on @mesh dims(uniform M = 640, uniform N = 512, uniform K = 64) (
+    in %a : !m [M, K], in %b : !m [N, K], out %c : !m [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  %c96 = arith.constant 96 : index
+  %c128 = arith.constant 128 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : !acc
+  mk.role @r ctas(rest) {
+    mk.foreach (%g, %j, %i) in (%c2, %c6, %c4) {
+      %group = arith.muli %g, %c512 : index
+      %own = arith.muli %i, %c128 : index
+      %row = arith.addi %group, %own : index
+      %column = arith.muli %j, %c96 : index
+      // GROUPS: mk.load %a[%{{.*}}, %{{.*}}] unseen [0] : memref
+      %x = mk.load %a[%row, %c0] : !m -> !x
+      // 32 of the last 96.
+      // GROUPS: mk.load %b[%{{.*}}, %{{.*}}] unseen [0] : memref
+      %y = mk.load %b[%column, %c0] : !m -> !y
+      %n = mk.dot %x, %y, %zero transpose_b : !x, !y, !acc
+      %out = arith.truncf %n : !acc to !out
+      mk.store %out, %c[%row, %column] : !out, !m
     }
   }
 }

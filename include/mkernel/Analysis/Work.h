@@ -85,6 +85,10 @@ struct LoopWork {
   /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
   /// stored.
   int64_t storeParts = 0;
+  /// Columns of the narrowest tile that is stored, in units of what a chunk of shared memory holds
+  /// (0: none); whether threads hold some tile transposed.
+  double storedChunks = 0;
+  bool isTransposed = false;
   /// Whether tiles are stored in parts of which the last two overlap: of more rows than an
   /// instruction has, computed transposed.
   bool overlaps = false;

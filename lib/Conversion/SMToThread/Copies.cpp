@@ -256,7 +256,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
     return narrow(p, sub(p, extent ? p.c64(*extent) : sizeOf(p, from, dim), copy.offsets[dim]));
   };
   if (tile.getRank() > 1) {
-    copy.rowsLeft = op.getRows() || leavesRowsOut(op) ? getLeft(tile.getRank() - 2) : Value();
+    copy.rowsLeft = getLeft(tile.getRank() - 2);
     copy.columnsLeft = getLeft(tile.getRank() - 1);
     copy.isOneBox = getRowsOfOneBox(op).has_value();
   }

@@ -68,14 +68,6 @@ static int64_t countBoxes(CopyOp copy, int64_t rows, int64_t boxes) {
   return best;
 }
 
-bool sm::leavesRowsOut(CopyOp copy) {
-  std::optional<int64_t> end = getRowsBeforeEnd(copy);
-  if (!end || getRowsOfOneBox(copy))
-    return true;
-  int64_t tile = copy.getTileType().getShape().end()[-2], inLast = *end % tile;
-  return inLast && tile - inLast >= getCopyBox(copy).end()[-2];
-}
-
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   auto source = cast<MemRefType>(copy.getSource().getType());
   if (std::optional<int64_t> rows = getRowsOfOneBox(copy))

@@ -47,9 +47,6 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &reso
 /// sees what lies behind them: a box of these is all there is.
 std::optional<int64_t> getRowsOfOneBox(mk_sm::CopyOp copy);
 
-/// Whether some box of rows that nobody sees may lie behind the end, to be left out.
-bool leavesRowsOut(mk_sm::CopyOp copy);
-
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
 /// of columns. Empty if the copy engine cannot copy it.

@@ -442,3 +442,12 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
   %r = mk.load %m[%n, %n] unseen [1, 0] : memref<?x?xf32> -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  %back = arith.constant -1 : index
+  // expected-error @+1 {{begins at -1 along dimension 0, which is unseen: such a tile begins at 0 or behind it}}
+  %r = mk.load %m[%back, %n] unseen [0] : memref<?x?xf32> -> tensor<4x4xf32>
+  return
+}

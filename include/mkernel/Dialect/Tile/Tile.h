@@ -86,7 +86,7 @@ LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, Valu
 /// has a pad.
 LogicalResult verifyGather(Operation *op, Value rows, bool pads, RankedTensorType tile);
 LogicalResult verifyUnseen(Operation *op, std::optional<ArrayRef<int64_t>> unseen,
-                           RankedTensorType tile);
+                           OperandRange offsets, RankedTensorType tile);
 
 /// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
 /// that the signal may belong to another rank.
