@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Support/Checked.h"
+#include "mkernel/Support/Counted.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -81,7 +82,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       std::optional<int64_t> place = numbers->getIndex(coord);
       if (!ShapedType::isDynamic(size) && place && (*place < 0 || *place >= size))
         return op.emitOpError() << "has coordinate " << *place << " along axis '" << name.getValue()
-                                << "', which has " << size << (size == 1 ? " rank" : " ranks")
+                                << "', which has " << mkernel::counted(size, "rank")
                                 << ": coordinates count from 0";
     }
     return success();
