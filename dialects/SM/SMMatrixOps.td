@@ -106,6 +106,8 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
     A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones in sequence, else
     in a loop. Of a tile with `#mk_sm.transposed` it stores up to 64 rows of the 64 columns that it holds.
 
+    With `by_rows` threads store what is in the staging area, eight rows of the tile at a time, each as a whole.
+
     A `posted` store is left to the CTA's sender, a warp of its own, once the tile is in the staging area, which has room
     for all of it. The sender has few bytes under way at a time: stores that wait for a link hold up the
     copies of their SM. It sends the tile to one rank after the other, and raises `signal` at `peer` when
@@ -124,19 +126,19 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegm
                        Variadic<Index>:$valid, Optional<Index>:$peer, Variadic<Index>:$others,
                        MkSM_StagingType:$staging, Optional<MkSM_Signal>:$signal,
                        Variadic<Index>:$signal_index, Optional<MkSM_CursorType>:$posting, UnitAttr:$add,
-                       UnitAttr:$unrolled, UnitAttr:$posted, UnitAttr:$inside);
+                       UnitAttr:$unrolled, UnitAttr:$posted, UnitAttr:$inside, UnitAttr:$by_rows);
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`and` `(` $others^ `)`)?
     (`add` $add^)? (`posted` $posted^)? (`signal` $signal^ `[` $signal_index `]`)? `through` $staging
-    (`at` `(` $posting^ `)`)? (`unrolled` $unrolled^)? (`inside` $inside^)? attr-dict
-    `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging)) (`,` qualified(type($signal))^)?
+    (`at` `(` $posting^ `)`)? (`by_rows` $by_rows^)? (`unrolled` $unrolled^)?
+    (`inside` $inside^)? attr-dict `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging)) (`,` qualified(type($signal))^)?
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$dest, "::mlir::ValueRange":$offsets,
                                  "::mlir::ValueRange":$valid, "::mlir::Value":$peer,
                                  "::mlir::Value":$staging, "bool":$add), [{
     build($_builder, $_state, tile, dest, offsets, valid, peer, /*others=*/::mlir::ValueRange(), staging,
           /*signal=*/::mlir::Value(), /*signal_index=*/::mlir::ValueRange(), /*posting=*/::mlir::Value(),
-          add, /*unrolled=*/false, /*posted=*/false, /*inside=*/false);
+          add, /*unrolled=*/false, /*posted=*/false, /*inside=*/false, /*by_rows=*/false);
   }]>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -238,6 +238,18 @@ bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
          (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }
 
+int64_t mk_sm::getRowsBytes(RankedTensorType tile, int64_t chunk) {
+  int64_t bytes = tile.getDimSize(1) * tile.getElementTypeBitWidth() / 8;
+  return kRowsTogether * llvm::alignTo(bytes, chunk);
+}
+
+bool mk_sm::canStoreByRows(RankedTensorType tile, int64_t buffers, int64_t chunk) {
+  constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
+  return isa_and_nonnull<MmaAttr>(tile.getEncoding()) &&
+         getRowsBytes(tile, chunk) <= kRowsTogether * mk::kWarpThreads * mk::SmAttr::kPiece &&
+         kWarps * getRowsBytes(tile, chunk) <= buffers * getStagingBytes(chunk);
+}
+
 int64_t RingType::getSlotBytes(int64_t chunk) const {
   int64_t bytes = 0;
   for (Type tile : getTiles())

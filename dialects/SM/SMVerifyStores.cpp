@@ -55,6 +55,11 @@ LogicalResult StoreOp::verify() {
     return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
                          << " columns in chunks of " << sm.getChunk() * 8 / bits
                          << ", of which they are no multiple: use mk.store";
+  if (sm && getByRows() &&
+      (getAdd() || getPeer() ||
+       !canStoreByRows(tile, getStaging().getType().getBuffers(), sm.getChunk())))
+    return emitOpError() << "stores " << tile << " by rows: accumulators in this rank's memory, of "
+                         << "which the staging area holds eight rows for each warp";
   if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
     return emitOpError() << "stores to " << dest << ", but the copy engine takes at most " << most
                          << " dimensions: use mk.store";

@@ -119,6 +119,18 @@ LogicalResult StageFragmentOp::verify() {
                         groups * getBuffers() * mk_sm::getStagingBytes(chunk));
 }
 
+LogicalResult StageRowsOp::verify() {
+  RankedTensorType tile = getFragment().getType();
+  int64_t chunk = mk::getSm(*this).getChunk();
+  if (!mk_sm::countStoreParts(tile, chunk) || !mk_sm::canStoreByRows(tile, getBuffers(), chunk))
+    return emitOpError() << "stores " << tile << " through " << getBuffers()
+                         << " buffers: it takes accumulators of which these hold eight rows for "
+                            "each warp";
+  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / mk::kWarpgroupThreads - 1;
+  return verifyInShared(*this, getStaging(), chunk,
+                        groups * getBuffers() * mk_sm::getStagingBytes(chunk));
+}
+
 /// Refuses a fragment that is not written to memory in runs of four registers.
 static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which) {
   bool runs = !which.empty() && which.size() % 4 == 0;

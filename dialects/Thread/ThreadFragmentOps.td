@@ -143,6 +143,32 @@ def MkThread_StageFragmentOp : MkThread_CompositeOp<"stage_fragment", [SingleBlo
   let hasVerifier = 1;
 }
 
+def MkThread_StageRowsOp : MkThread_CompositeOp<"stage_rows"> {
+  let summary = "stores a fragment row by row, through staging buffers";
+  let description = [{
+    By each warpgroup but the first one, which has `buffers` for itself, as with `stage_fragment`. Each warp has a quarter
+    of them, puts eight rows of the tile there and stores them, each row as a whole, 16 bytes a lane. Where these are not
+    aligned it stores element by element. Element 0, 0 of the tile goes to `start`, others to rows and columns that are
+    so many bytes from each other; of rows and columns those from the first number on and below the second one exist.
+    Unless `alone`, the engine may still read the buffers before.
+
+    ```mlir
+    mk_thread.stage_rows %wide in 1024 buffers 1 alone barrier 2 to %dest strides(%n, %m) rows(%first, %rows)
+        columns(%first, %columns) unrolled : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
+    ```
+  }];
+  let arguments = (ins MkThread_Fragment:$fragment, MkThread_Offset:$staging,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$buffers, UnitAttr:$alone, MkThread_NamedBarrier:$barrier,
+                       I64:$start, I64:$row_stride, I64:$column_stride, I32:$rows_from, I32:$rows_left,
+                       I32:$columns_from, I32:$columns_left, UnitAttr:$unrolled);
+  let assemblyFormat = [{
+    $fragment `in` $staging `buffers` $buffers (`alone` $alone^)? `barrier` $barrier `to` $start
+    `strides` `(` $row_stride `,` $column_stride `)` `rows` `(` $rows_from `,` $rows_left `)`
+    `columns` `(` $columns_from `,` $columns_left `)` (`unrolled` $unrolled^)? attr-dict `:` type($fragment)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // In memory in the order of registers
 //===----------------------------------------------------------------------===//

@@ -138,11 +138,11 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
                                 int64_t fetch, int64_t cache, int64_t elements, int64_t functions,
-                                int64_t sustained, int64_t memory, int64_t latency, int64_t launch,
-                                int64_t item, int64_t split, int64_t fewSms, int64_t line,
-                                int64_t offLine, int64_t byThreads, int64_t beside, int64_t apart,
-                                int64_t uneven, int64_t packing, int64_t join, int64_t clock,
-                                int64_t overlap, int64_t memoryOverlap) {
+                                int64_t sustained, int64_t memory, int64_t written, int64_t latency,
+                                int64_t launch, int64_t item, int64_t split, int64_t fewSms,
+                                int64_t line, int64_t offLine, int64_t byThreads, int64_t beside,
+                                int64_t apart, int64_t uneven, int64_t packing, int64_t join,
+                                int64_t clock, int64_t overlap, int64_t memoryOverlap) {
   if (std::min({latency, launch, item, split, packing, join}) < 0)
     return emit() << "rates with latency = " << latency << ", launch = " << launch
                   << ", item = " << item << ", split = " << split << ", packing = " << packing
@@ -173,7 +173,8 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                          {"elements", elements},
                          {"functions", functions},
                          {"sustained", sustained},
-                         {"memory", memory}});
+                         {"memory", memory},
+                         {"written", written}});
 }
 
 LogicalResult LinksAttr::verify(Emit emit, int64_t byCtas, int64_t ctasBegin, int64_t byEngines,
@@ -260,7 +261,7 @@ LogicalResult ThresholdsAttr::verify(
 }
 
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
-                             int64_t exchange, int64_t chunk, int64_t access,
+                             int64_t exchange, int64_t chunk, int64_t access, int64_t sector,
                              RegistersAttr registers, MatrixUnitAttr, TensorMapsAttr,
                              ThresholdsAttr, ArrayAttr clustered, int64_t clusterLimit) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
@@ -289,6 +290,8 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
                   << clusterLimit << ": use a smaller cluster, or a larger cluster_limit";
   if (access < 1 || access > 16 || !llvm::isPowerOf2_64(access))
     return emit() << "accesses of " << access << " bytes: it is 1, 2, 4, 8 or 16";
+  if (sector < 16 || sector > 1024 || !llvm::isPowerOf2_64(sector))
+    return emit() << "sectors of " << sector << " bytes: a power of two from 16 to 1024";
   if (chunk < 16 || chunk > 128 || !llvm::isPowerOf2_64(chunk))
     return emit() << "columns of " << chunk << " bytes in shared memory: it is 16, 32, 64 or 128";
   if (exchange > shared || exchange % 512)

@@ -191,8 +191,8 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     what comes in from the L2 cache, `fetch`, its share of what comes from device memory, and `cache`, its share of
     what the cache hands out while all ask, in GB/s; `elements` of elementwise ops and `functions`
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
-    machine's power allows for longer than some milliseconds, and `memory`, what they read from
-    device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), a part
+    machine's power allows for longer than some milliseconds, `memory`, what they read from
+    device memory, and `written`, what they write there, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), a part
     of an item that is stored (`item`), the exchange of parts of items that CTAs share (`split`, of
     stream-K), a launch in front that copies arguments (`packing`), and clusters of twice as many CTAs (`join`).
 
@@ -207,7 +207,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
 
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
-              sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
+              sustained = 690000, memory = 4200, written = 3100, latency = 1400, launch = 2000,
               item = 200, split = 3000, few_sms = 130, line = 128, off_line = 140, by_threads = 1800,
               beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140,
               overlap = 10, memory_overlap = 3>
@@ -215,7 +215,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
-                        "int64_t":$memory, "int64_t":$latency,
+                        "int64_t":$memory, "int64_t":$written, "int64_t":$latency,
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$few_sms, "int64_t":$line,
                         "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
                         "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing,
@@ -230,12 +230,13 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
     threads of a role exchange elements in `exchange` at most; tiles lie there in columns of
     `chunk` bytes. A cluster has up to `cluster_limit` CTAs, of which passes let up to `cluster` share copies.
     `clustered` has for clusters of one CTA, of two, and so on how many CTAs run at once in them (empty: all of a grid). A thread
-    reads and writes `access` bytes at once.
+    reads and writes `access` bytes at once. Memory is written in sectors of `sector` bytes: what is a part of one is read
+    before.
 
     See `#mk.target`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$cluster, "int64_t":$shared,
-                        "int64_t":$exchange, "int64_t":$chunk, "int64_t":$access,
+                        "int64_t":$exchange, "int64_t":$chunk, "int64_t":$access, "int64_t":$sector,
                         "::mlir::mk::RegistersAttr":$registers,
                         "::mlir::mk::MatrixUnitAttr":$matrix_unit,
                         "::mlir::mk::TensorMapsAttr":$tensor_maps,

@@ -232,6 +232,7 @@ Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
   SmAttr sm = target.getSm();
   RatesAttr rates = target.getRates();
   double products = 0, share = 0; // of CTAs that read device memory
+  double written = work.written;
   int64_t cluster = 1;
   Time time;
   llvm::DenseMap<StringAttr, Time> roles;
@@ -243,13 +244,17 @@ Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
     cluster = std::max(cluster, loop.cluster);
     if (llvm::any_of(loop.samples, [](const ItemWork &item) { return item.inner.fresh > 0; }))
       share = std::max(share, getShare(loop));
-    for (const ItemWork &item : loop.samples)
-      products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
+    for (const ItemWork &item : loop.samples) {
+      double times = loop.items / loop.samples.size();
+      products += (item.inner.products + item.outer.products) * times;
+      written += item.outer.shared * times;
+    }
   }
   // Neither can do without the other: where both take about as long, they get in each other's way.
   // The fewer read it, the less it gives.
   double slowness = share ? 1 + (inPercent(rates.getFewSms()) - 1) * (1 - share) : 1;
-  Time memory = inTime(work.memory * slowness, rates.getMemory(), "memory");
+  Time memory = inTime((work.memory - work.written) * slowness, rates.getMemory(), "memory");
+  memory.ns += written / rates.getWritten();
   time = together({time, memory}, rates.getMemoryOverlap());
   time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);
   // A launch of its own in front reads and writes them.

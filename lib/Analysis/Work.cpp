@@ -17,6 +17,7 @@ void Work::add(const Work &other, double times) {
   turns += times * other.turns;
   loads += times * other.loads;
   stores += times * other.stores;
+  shared += times * other.shared;
   sent += times * other.sent;
   announced += times * other.announced;
   elements += times * other.elements;
@@ -177,12 +178,12 @@ double WorkCounter::countBytes(unsigned arg) {
 
 /// Bytes of arguments that roles read tiles from, or write them to.
 void WorkCounter::countArguments(KernelWork &work) {
-  llvm::SmallDenseSet<Value> used;
+  llvm::SmallDenseSet<Value> used, written;
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       used.insert(load.getSource());
     else if (auto store = dyn_cast<mk::StoreOp>(op))
-      used.insert(store.getDest());
+      used.insert(store.getDest()), written.insert(store.getDest());
   });
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
@@ -190,6 +191,7 @@ void WorkCounter::countArguments(KernelWork &work) {
       continue;
     double bytes = countBytes(i);
     work.memory += bytes;
+    work.written += written.contains(kernel.getKernelArg(i)) ? bytes : 0;
     work.packed += packable.lookup(i) ? bytes : 0;
   }
 }

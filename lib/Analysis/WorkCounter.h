@@ -52,6 +52,7 @@ private:
   bool countDot(DotOp dot, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(mk::StoreOp store);
+  double countSharedBytes(mk::StoreOp store, double bytes);
   bool isPacked(Value buffer);
   bool beginsAtMultiples(LoadOp load, bool packs, int64_t bytes);
   void addCopies(LoadOp load, double bytes, Work &work);

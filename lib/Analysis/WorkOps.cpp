@@ -108,6 +108,18 @@ double WorkCounter::countChunks(mk::StoreOp store) {
   return more * llvm::alignTo(rows, unit.getRows()) / rows;
 }
 
+/// Bytes of sectors that tiles beside each other share, where rows of the buffer begin within one:
+/// each row of a tile has one, which is read and written again. `bytes` of the tile are stored.
+double WorkCounter::countSharedBytes(mk::StoreOp store, double bytes) {
+  auto shape = numbers.getShape(store.getTile().getType());
+  std::optional<double> whole = numbers.getBytes(store.getTile().getType(), Value());
+  int64_t sector = getSm(kernel).getSector();
+  if (!shape || shape->size() < 2 || !whole || store.getPeer() ||
+      numbers.areRowsAligned(store.getDest(), sector))
+    return 0;
+  return 2.0 * sector * (*shape)[shape->size() - 2] * bytes / *whole;
+}
+
 /// Whether tiles of an argument come from a copy of it that is made in front of the launch.
 bool WorkCounter::isPacked(Value buffer) {
   if (numbers.areRowsAligned(buffer, kEngineBytes))
@@ -248,6 +260,7 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
       return giveUp(op, kUnknownExtents);
     alone &= !store.getPeer();
     work.stores += times * *bytes * countChunks(store);
+    work.shared += times * countSharedBytes(store, *bytes);
     double sent = times * *bytes * getShareSent(store.getPeer());
     work.sent += sent;
     work.announced += store.getSignal() ? sent : 0;

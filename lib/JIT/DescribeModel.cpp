@@ -19,6 +19,7 @@ static llvm::json::Object describe(const Work &work) {
   add("turns", work.turns);
   add("loads", work.loads);
   add("stores", work.stores);
+  add("shared", work.shared);
   add("sent", work.sent);
   add("elements", work.elements);
   add("functions", work.functions);
@@ -58,13 +59,11 @@ llvm::json::Value mk::describeModel(const ModelChoice &choice) {
     candidates.push_back(
         llvm::json::Object{{"set", std::move(set)}, {"ms", describeMs(candidate.prediction)}});
   }
-  llvm::json::Object about{{"ms", describeMs(*choice.prediction)},
-                           {"bound", choice.prediction->bound},
-                           {"alone", choice.work.isAlone},
-                           {"compared", choice.compared},
-                           {"memory", choice.work.memory},
-                           {"packed", choice.work.packed},
-                           {"loops", std::move(loops)}};
+  llvm::json::Object about{
+      {"ms", describeMs(*choice.prediction)}, {"bound", choice.prediction->bound},
+      {"alone", choice.work.isAlone},         {"compared", choice.compared},
+      {"memory", choice.work.memory},         {"written", choice.work.written},
+      {"packed", choice.work.packed},         {"loops", std::move(loops)}};
   if (!candidates.empty())
     about["candidates"] = std::move(candidates);
   return about;

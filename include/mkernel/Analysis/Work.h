@@ -27,6 +27,7 @@ struct Work {
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes
+  double shared = 0;    // bytes of sectors that are read and written again: rows begin in them
   double sent = 0;      // bytes of tiles that are stored at peers, by links
   double announced = 0; // of these, bytes that come with a signal
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
@@ -97,6 +98,7 @@ struct LoopWork {
 struct KernelWork {
   SmallVector<LoopWork> loops;
   double memory = 0;   // bytes of arguments that tiles are read from or written to
+  double written = 0;  // of these, bytes of those that are written to
   double packed = 0;   // of these, bytes that are copied in front of the launch
   bool isAlone = true; // false if it waits for something, or sends something
 };

@@ -123,7 +123,8 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements() && !copy.getRows())
       add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
-      add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
+      if (!store.getByRows())
+        add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
   });
 }
 

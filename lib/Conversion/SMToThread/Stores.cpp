@@ -28,6 +28,20 @@ static bool takesWholeRounds(Operation *staging, int64_t buffers, int64_t chunk)
   });
 }
 
+namespace {
+/// What exists of a tile: [from, left) of its rows and columns, i32. Offsets may be negative.
+struct TileLimits {
+  TileLimits(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Value> offsets,
+             ArrayRef<int64_t> tile, ValueRange valid) {
+    SmallVector<Value> left = limits(p, buffer, offsets, tile, valid);
+    auto from = [&](int64_t d) { return narrow(p, sub(p, p.c64(0), offsets.end()[d - 2])); };
+    rowsFrom = from(0), rowsLeft = narrow(p, left[0]);
+    columnsFrom = from(1), columnsLeft = narrow(p, left[1]);
+  }
+  Value rowsFrom, rowsLeft, columnsFrom, columnsLeft;
+};
+} // namespace
+
 /// The copy engine stores with each of the maps where `usable` holds, else threads to each of the
 /// buffers. No maps: the tile is posted.
 static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> to, ValueRange maps,
@@ -57,15 +71,31 @@ static void stageTile(PartitionBuilder &p, mk_sm::StoreOp op, ArrayRef<Buffer> t
     Value start = add(p, elementAddress(p, buffer, offsets),
                       mul(p, resize(p, row, p.i64), strides.end()[-2]));
     start = add(p, start, mul(p, strides.back(), resize(p, column, p.i64)));
-    // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
-    SmallVector<Value> left = limits(p, buffer, offsets, tile.getShape(), op.getValid());
-    auto from = [&](int64_t d) { return narrow(p, sub(p, p.c64(0), offsets.end()[d - 2])); };
+    TileLimits exist(p, buffer, offsets, tile.getShape(), op.getValid());
     mk_thread::StoreBufferOp::create(p, source, start, strides.end()[-2], strides.back(), row,
-                                     column, from(0), narrow(p, left[0]), from(1),
-                                     narrow(p, left[1]), countStoreRows(tile),
-                                     tile.getElementType(), scope, thread);
+                                     column, exist.rowsFrom, exist.rowsLeft, exist.columnsFrom,
+                                     exist.columnsLeft, countStoreRows(tile), tile.getElementType(),
+                                     scope, thread);
   };
   within(p, staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
+}
+
+/// Threads store what is in the buffers, a row at a time.
+static void stageRows(PartitionBuilder &p, mk_sm::StoreOp op, const Buffer &to) {
+  awaitSent(p);
+  RankedTensorType tile = op.getTile().getType();
+  Operation *staging = op.getStaging().getDefiningOp();
+  bool alone = llvm::all_of(staging->getUsers(), [](Operation *user) {
+    auto store = dyn_cast<mk_sm::StoreOp>(user);
+    return !store || store.getByRows();
+  });
+  SmallVector<Value> offsets = p.scalars(op.getOffsets()), strides = byteStrides(p, to);
+  TileLimits exist(p, to, offsets, tile.getShape(), op.getValid());
+  mk_thread::StageRowsOp::create(
+      p, p.scalar(op.getTile()), getSharedOffset(staging, "buffers"),
+      op.getStaging().getType().getBuffers(), alone, p.info.getWarps().getBarrier("warpgroup"),
+      elementAddress(p, to, offsets), strides.end()[-2], strides.back(), exist.rowsFrom,
+      exist.rowsLeft, exist.columnsFrom, exist.columnsLeft, op.getUnrolled());
 }
 
 static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
@@ -87,6 +117,8 @@ static void lowerStagedStore(mk_sm::StoreOp op, PartitionBuilder &p) {
   if (!op.getPeer() || !p.info.hasPeers()) {
     if (!op.getInside())
       checkStore(p, op, to, op.getOffsets(), shape, op.getValid());
+    if (op.getByRows())
+      return stageRows(p, op, to);
     auto [map, usable] = tensorMap(p, to, box);
     usable = isBoundedByBuffer(p, usable, to, offsets, shape, op.getValid());
     usable = isBoxAddressable(p, usable, op.getOffsets(), element, /*stores=*/true);

@@ -1,5 +1,6 @@
 //===- SizeRings.cpp - How many slots each ring has -----------------------===//
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Turns.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Support/Counted.h"
@@ -130,23 +131,6 @@ bool Budget::deepen(bool inner, int64_t limit) {
   return true;
 }
 
-/// Whether the loops that fill the ring are known to have few iterations.
-static bool isShort(CreateRingOp ring, int64_t few) {
-  return llvm::any_of(ring->getUsers(), [&](Operation *user) {
-    auto loop = isa<AcquireOp>(user) ? user->getParentOfType<scf::ForOp>() : scf::ForOp();
-    if (!loop)
-      return false;
-    int64_t count = 1;
-    for (; loop && count < few; loop = loop->getParentOfType<scf::ForOp>()) {
-      std::optional<APInt> trips = loop.getStaticTripCount();
-      if (!trips)
-        return false;
-      count *= std::max<int64_t>(trips->getZExtValue(), 1);
-    }
-    return count < few;
-  });
-}
-
 /// A slot more than a copy's time takes hides what copies vary by, and what threads that gather
 /// take longer. A second buffer for stores hides the store of one part behind the next: seldom, at
 /// the end of an item.
@@ -158,11 +142,11 @@ void Budget::tradeBuffers() {
   };
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
     // Who posts a tile has a buffer for each of its parts.
-    bool posts = llvm::any_of(staging->getUsers(), [](Operation *user) {
+    bool needs = llvm::any_of(staging->getUsers(), [](Operation *user) {
       auto store = dyn_cast<mk_sm::StoreOp>(user);
-      return store && store.getPosted();
+      return store && (store.getPosted() || store.getByRows());
     });
-    if (posts || staging.getResult().getType().getBuffers() != kLeastBuffers)
+    if (needs || staging.getResult().getType().getBuffers() != kLeastBuffers)
       continue;
     traded.push_back(staging);
     saved += bytesOf(staging);

@@ -27,7 +27,7 @@ using namespace mlir::mk;
 /// - rates: of an H200, by scripts/fit-rates; links: of four H200 (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
-    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
+    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16, sector = 32,
     registers = <of_sm = 65536, least = 24, most = 256, step = 8,
       reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
       #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
@@ -47,7 +47,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>,
     clustered = [132, 132, 117, 120, 110, 102, 105, 120]>,
   rates = <products = 6470, operands = 231, copies = 88, fetch = 35, cache = 104, elements = 170,
-    functions = 40, sustained = 670890, memory = 4427, latency = 1300, launch = 1920,
+    functions = 40, sustained = 670890, memory = 4427, written = 3300, latency = 1300, launch = 1920,
     item = 183, split = 6450, few_sms = 135, line = 128, off_line = 120, by_threads = 1800, beside = 165,
     apart = 106, uneven = 127, packing = 2000, join = 110, clock = 130, overlap = 10, memory_overlap = 3>,
   links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330,

@@ -81,6 +81,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 
 /// Work of several steps into these; those that make ops for others come first.
 static void expandThreadOps(OpPassManager &pm) {
+  pm.addPass(mk_thread::createStageRowsPass());
   pm.addPass(mk_thread::createStageFragmentsPass());
   pm.addPass(mk_thread::createUnrollFragmentsPass());
   pm.addPass(mk_thread::createExpandBoundsPass());

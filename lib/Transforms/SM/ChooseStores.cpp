@@ -1,6 +1,7 @@
 //===- ChooseStores.cpp - Which tiles leave through shared memory ---------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Turns.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -20,6 +21,30 @@ static bool fillsSectors(mk::StoreOp store) {
          buffer.getArgNumber() >= kernel.getNumDims() &&
          kernel.getArgKind(buffer.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::Scratch &&
          memory.hasStaticShape() && !mk::isSymmetric(memory);
+}
+
+/// Whether threads store whole rows: those of what is stored to begin within a sector of the L2.
+/// Two boxes share it there, and what is written of a sector apart is read before. Not behind
+/// products that take longer than that, which threads would only hold up.
+static bool keepsRows(mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
+  auto argument = dyn_cast<BlockArgument>(store.getDest());
+  auto kernel =
+      argument ? dyn_cast<mk::KernelOp>(argument.getOwner()->getParentOp()) : mk::KernelOp();
+  mk::SmAttr sm = mk::getSm(store);
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  auto rings = store->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>();
+  bool isQuick = llvm::all_of(
+      rings, [&](CreateRingOp ring) { return isShort(ring, sm.getThresholds().getShortFolds()); });
+  if (!isQuick || !kernel || argument.getArgNumber() < kernel.getNumDims() || store.getPeer() ||
+      store.getReduction() || type.getDimSize(1) * bytes <= sm.getChunk() ||
+      !canStoreByRows(type, kLeastBuffers, sm.getChunk()))
+    return false;
+  std::optional<int64_t> columns =
+      kernel.getArgExtent(argument.getArgNumber() - kernel.getNumDims(),
+                          cast<MemRefType>(store.getDest().getType()).getRank() - 1);
+  // Rows off the engine's unit it stores in no case.
+  return columns && *columns * bytes % mk::SmAttr::kPiece == 0 && *columns * bytes % sm.getSector();
 }
 
 /// Why the copy engine cannot store the tile; empty if it can.
@@ -54,13 +79,14 @@ static std::string findObstacle(mk::StoreOp store) {
   return {};
 }
 
-static void stage(mk::StoreOp store, Value staging) {
+static void stage(mk::StoreOp store, Value staging, bool byRows) {
   OpBuilder b(store);
   Location loc = store.getLoc();
   auto staged =
       StoreOp::create(b, loc, store.getTile(), store.getDest(), store.getOffsets(),
                       store.getValid(), store.getPeer(), staging, store.getReduction().has_value());
   staged.setInside(store.getInside());
+  staged.setByRows(byRows);
   // A signal releases what was stored before it.
   if (store.getSignal())
     mk::SignalOp::create(b, loc, store.getSignal(), store.getSignalIndex(), store.getPeer(),
@@ -80,14 +106,21 @@ void mk_sm::chooseStores(PartitionOp partition) {
   for (mk::StoreOp store : stores) {
     std::string obstacle = findObstacle(store);
     if (obstacle.empty() && !fillsSectors(store)) {
-      passed(store, kChooseStores) << "leaves through shared memory and the copy engine";
+      bool byRows = keepsRows(store);
+      if (byRows)
+        passed(store, kChooseStores) << remark::add(
+            "leaves through shared memory, by threads and row by row: rows of its buffer begin "
+            "within sectors of {0} bytes, of which boxes would write parts",
+            mk::getSm(store).getSector());
+      else
+        passed(store, kChooseStores) << "leaves through shared memory and the copy engine";
       if (!staging) {
         // In front of the partitions.
         OpBuilder b(*body.op_begin<PartitionOp>());
         staging = CreateStagingOp::create(b, role->getLoc(),
                                           StagingType::get(role->getContext(), kLeastBuffers));
       }
-      stage(store, staging);
+      stage(store, staging, byRows);
     } else if (hasDots && fillsSectors(store)) {
       passed(store, kChooseStores)
           << "is stored from registers: to scratch of known extents, in whole sectors";

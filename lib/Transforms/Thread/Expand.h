@@ -72,6 +72,7 @@ void mergeElected(KernelOp kernel);
 void pairConversions(KernelOp kernel);
 void promoteVariables(KernelOp kernel);
 void stageFragments(ModuleOp module);
+void stageRows(ModuleOp module);
 
 } // namespace mlir::mk_thread
 

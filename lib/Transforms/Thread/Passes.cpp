@@ -29,6 +29,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_PAIRCONVERSIONSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
 #define GEN_PASS_DEF_STAGEFRAGMENTSPASS
+#define GEN_PASS_DEF_STAGEROWSPASS
 #define GEN_PASS_DEF_VERIFYEXPANDEDPASS
 #include "mkernel/Transforms/Thread/Passes.h.inc"
 } // namespace mlir::mk_thread
@@ -61,5 +62,6 @@ template struct FunctionPass<mk_thread::impl::PairConversionsPassBase, mk_thread
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;
 template struct FunctionPass<mk_thread::impl::StageFragmentsPassBase, mk_thread::stageFragments>;
+template struct FunctionPass<mk_thread::impl::StageRowsPassBase, mk_thread::stageRows>;
 template struct FunctionPass<mk_thread::impl::VerifyExpandedPassBase, mk_thread::verifyExpanded>;
 } // namespace mlir::mk

@@ -4,7 +4,7 @@
 // they are stored, so that what is computed on demand is computed part by part.
 //
 //===----------------------------------------------------------------------===//
-#include "Expand.h"
+#include "Fragments.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/IR/IRMapping.h"
@@ -13,28 +13,12 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr, mk_sm::TransposedAttr;
 
-/// Elements as they are, or packed into words.
-static SmallVector<Value> take(Emitter &e, Value tile, ArrayRef<int32_t> which, bool packed) {
-  Type element = getRegisterType(getElementTypeOrSelf(tile.getType()));
-  SmallVector<Type> types =
-      packed ? getPackedTypes(element, which.size()) : SmallVector<Type>(which.size(), element);
-  return TakeElementsOp::create(e, types, e.getDenseI32ArrayAttr(which), tile).getResults();
-}
-
-/// `count` numbers from `first` on.
-static SmallVector<int32_t> number(int64_t first, int64_t count) {
-  return llvm::to_vector(llvm::seq<int32_t>(first, first + count));
-}
-
 //===----------------------------------------------------------------------===//
 // Through staging buffers
 //===----------------------------------------------------------------------===//
 
-/// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
-/// Bits are tested, and not the number compared, of which LLVM would make a jump through a table:
-/// ptxas knows nothing uniform behind that.
-static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
-                       function_ref<void(int64_t)> body) {
+void mk_thread::emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
+                           function_ref<void(int64_t)> body) {
   if (count == 1)
     return body(from);
   int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;

@@ -431,6 +431,22 @@ mk.kernel @layout on @mesh (out %f : memref<64x64xf32> [64, 64]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @added_by_rows on @mesh (inout %f : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{stores 'tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>' by rows: accumulators in this rank's memory, of which the staging area holds eight rows for each warp}}
+      mk_sm.store %t, %f[%c0, %c0] add through %out by_rows : tensor<64x64xf32, #acc>, memref<64x64xf32>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @wide on @mesh (out %f : memref<64x64xf64> [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {

@@ -54,6 +54,9 @@ mk_thread.kernel @fragments threads(256) cluster(1) params(512) shared(20480)
   ^bb0(%i: i32, %j: i32, %k: i32):
     mk_thread.sync_warp
   }
+  // CHECK: mk_thread.stage_rows %{{.*}} in 1024 buffers 2 alone barrier 2 to %[[G]] strides(%[[G]], %[[G]]) rows(%{{.*}}, %{{.*}}) columns(%{{.*}}, %{{.*}}) unrolled : tensor<64x64xbf16, #mk_sm.mma<{{.*}}>
+  mk_thread.stage_rows %wide in 1024 buffers 2 alone barrier 2 to %g strides(%g, %g) rows(%w, %w) columns(%w, %w) unrolled
+      : tensor<64x64xbf16, #acc>
   // CHECK: mk_thread.spill_fragment %[[A]] to %[[G]] step 2048 where %{{.*}} : tensor<64x8xf32, #mk_sm.mma<{{.*}}>
   mk_thread.spill_fragment %a to %g step 2048 where %w : tensor<64x8xf32, #acc>
   // CHECK: mk_thread.reload_elements [0, 1, 2, 3] of tensor<64x8xf32, #mk_sm.mma<{{.*}}> at %[[G]] step 2048 where %{{.*}} : f32, f32, f32, f32

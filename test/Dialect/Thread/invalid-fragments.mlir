@@ -214,3 +214,27 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   // expected-error @+1 {{moves elements [0, 1, 3, 2] of}}
   %a:4 = mk_thread.reload_elements [0, 1, 3, 2] of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> at %g step 2048 where %w : f32, f32, f32, f32
 }
+
+// -----
+
+mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %t = arith.constant dense<0.0> : tensor<64x192xbf16, #mk_sm.mma<warpgroups = 1>>
+  // expected-error @+1 {{stores 'tensor<64x192xbf16, #mk_sm.mma<warpgroups = 1>>' through 1 buffers: it takes accumulators of which these hold eight rows for each warp}}
+  mk_thread.stage_rows %t in 1024 buffers 1 barrier 2 to %g strides(%g, %g) rows(%w, %w) columns(%w, %w)
+      : tensor<64x192xbf16, #mk_sm.mma<warpgroups = 1>>
+}
+
+// -----
+
+mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %t = arith.constant dense<0.0> : tensor<64x256xf32, #mk_sm.mma<warpgroups = 1>>
+  // expected-error @+1 {{stores 'tensor<64x256xf32, #mk_sm.mma<warpgroups = 1>>' through 4 buffers: it takes accumulators}}
+  mk_thread.stage_rows %t in 1024 buffers 4 barrier 2 to %g strides(%g, %g) rows(%w, %w) columns(%w, %w)
+      : tensor<64x256xf32, #mk_sm.mma<warpgroups = 1>>
+}

@@ -139,7 +139,7 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, sma
 // -----
 
 // expected-error @+1 {{an SM with shared = 0: it is at least 1}}
-module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -152,7 +152,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange =
 // -----
 
 // expected-error @+1 {{CTAs of up to 300 threads: whole warpgroups of 128, at least one of a producer and one of a consumer}}
-module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -165,7 +165,7 @@ module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{is for more warpgroups than the 1 that CTAs of 256 threads have beside a producer}}
-module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -178,7 +178,7 @@ module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{clusters of up to 3 CTAs: it is 1, 2, 4, 8 or 16}}
-module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -191,7 +191,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{131 : i64 CTAs at once in clusters of 2: whole clusters, of up to 8 CTAs; leave clustered out where all of a grid run}}
-module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -204,7 +204,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 2, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{copies that 4 CTAs share in clusters of up to 2: use a smaller cluster, or a larger cluster_limit}}
-module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -217,7 +217,20 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{accesses of 3 bytes: it is 1, 2, 4, 8 or 16}}
-module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 3,
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 3, sector = 32,
+  registers = <of_sm = 65536, least = 24, most = 256, step = 8,
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
+    #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
+    #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>]>,
+  matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
+    pending = 7, operands = [bf16], transposed = [bf16]>,
+  tensor_maps = <count = 8, rank = 3, box = 128>,
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>} {}
+
+// -----
+
+// expected-error @+1 {{sectors of 24 bytes: a power of two from 16 to 1024}}
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 24,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -240,7 +253,7 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 // -----
 
 // expected-error @+1 {{columns of 100 bytes in shared memory: it is 16, 32, 64 or 128}}
-module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 100, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 100, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -253,7 +266,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{an exchange of 1000 bytes in 98304 of shared memory: it is a part of it, and a multiple of 512}}
-module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 1000, chunk = 128, access = 16,
+module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchange = 1000, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -347,77 +360,77 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 0, written = 0, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with line = 96: it is a power of two}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = -1, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1, join = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with off_line = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with by_threads = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with beside = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with apart = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with uneven = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = 2000, join = -1: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = -1, clock = 140, overlap = 10, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with clock = 99: it says in percent how fast products of few SMs are, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 99, overlap = 10, memory_overlap = 3>} {}
 
 // -----
@@ -494,14 +507,14 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 
 // expected-error @+1 {{rates with overlap = 0: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 0, memory_overlap = 3>} {}
 
 // -----
 
 // expected-error @+1 {{rates with memory_overlap = 65: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
+  sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
   line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 65>} {}
 
 // -----

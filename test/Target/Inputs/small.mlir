@@ -1,7 +1,7 @@
 // A GPU of compute capability 9.0 with 78 SMs, as an H20 has, whose CTAs have 164 KiB of shared
 // memory, as on an A100, and whose thresholds are others: no such GPU exists.
 module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", grid = 78, sm = <
-  threads = 1024, cluster = 4, shared = 167936, exchange = 16384, chunk = 128, access = 16,
+  threads = 1024, cluster = 4, shared = 167936, exchange = 16384, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,

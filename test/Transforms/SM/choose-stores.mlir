@@ -60,6 +60,52 @@ mk.kernel @stores on @mesh dims(uniform K) (
 
 // -----
 
+// Rows that begin within a sector are stored as a whole, if they have more than a chunk: not where the loop around products is
+// long, or how long is not known; not what is added.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x128xbf16, #acc>
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>>
+// CHECK-LABEL: mk.kernel @rows
+mk.kernel @rows on @mesh (
+    in %a : memref<64x1024xbf16> [64, 1024], inout %c : memref<64x136xbf16> [64, 136], out %d : memref<64x144xbf16> [64, 144],
+    out %e : memref<64x132xbf16> [64, 132]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %i = %c0 to %c16 step %c1 {
+        %slot = mk_sm.acquire %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x1024xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(4) registers(168) {
+      %g = arith.constant dense<0.0> : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{.*}} by_rows :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory, by threads and row by row: rows of its buffer begin within sectors of 32 bytes, of which boxes would write parts}}
+      mk.store %g, %c[%c0, %c0] : !tile, memref<64x136xbf16>
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] add through %{{[^ ]*}} :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %c[%c0, %c0] reduce(add) : !tile, memref<64x136xbf16>
+      // CHECK: mk_sm.store %{{.*}}, %d[%c0, %c0] through %{{[^ ]*}} :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %d[%c0, %c0] : !tile, memref<64x144xbf16>
+      // CHECK: mk_sm.store %{{.*}}, %e[%c0, %c0] through %{{[^ ]*}} :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %e[%c0, %c0] : !tile, memref<64x132xbf16>
+      %thin = arith.constant dense<0.0> : tensor<64x64xbf16, #acc>
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{[^ ]*}} :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %thin, %c[%c0, %c0] : tensor<64x64xbf16, #acc>, memref<64x136xbf16>
+    }
+  }
+}
+
+// -----
+
 // A signal comes behind the store, strong or not; that of another rank stays with what is stored from registers.
 // Nothing is said of roles without staged tiles that store from registers.
 

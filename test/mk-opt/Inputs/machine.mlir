@@ -1,6 +1,6 @@
 // Round numbers, for formulas that can be followed by hand.
 module attributes {mk.target = #mk.target<name = "machine", backend = "sm_90a", grid = 10, sm = <
-  threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
+  threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16, sector = 32,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
     reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, gatherer = 64, net_mover = 104>, splits = [
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
@@ -17,5 +17,5 @@ module attributes {mk.target = #mk.target<name = "machine", backend = "sm_90a", 
     parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,
     notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>,
   rates = <products = 1000, operands = 1000, copies = 1000, fetch = 1000, cache = 1000, elements = 100, functions = 100,
-    sustained = 100000, memory = 400, latency = 0, launch = 2000, item = 1000, split = 9000, few_sms = 100, line = 128, off_line = 150, by_threads = 1800, beside = 250,
+    sustained = 100000, memory = 400, written = 400, latency = 0, launch = 2000, item = 1000, split = 9000, few_sms = 100, line = 128, off_line = 150, by_threads = 1800, beside = 250,
  apart = 110, uneven = 110, packing = 2000, join = 0, clock = 100, overlap = 10, memory_overlap = 3>>} {}

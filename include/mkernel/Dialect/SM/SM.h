@@ -177,6 +177,13 @@ int64_t countStoreRows(RankedTensorType tile);
 int64_t countStoreChunks(RankedTensorType tile, int64_t chunk);
 /// How many such pieces of a block and a chunk a warpgroup stores of it; 0 if it is no accumulator.
 int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
+/// Rows of an accumulator that a warp stores together by rows: those of half its registers.
+constexpr int64_t kRowsTogether = 8;
+/// What these take of a staging area.
+int64_t getRowsBytes(RankedTensorType tile, int64_t chunk);
+/// Whether an accumulator can be stored by rows: a row is a piece for each lane at most, and the
+/// buffers have room for the rows of each of a warpgroup's warps.
+bool canStoreByRows(RankedTensorType tile, int64_t buffers, int64_t chunk);
 
 /// Registers in which one thread holds its elements of a fragment, one element
 /// in each; -1 if the layout does not fit the shape.

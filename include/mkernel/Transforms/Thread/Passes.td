@@ -65,6 +65,13 @@ def StageFragmentsPass : ExpandPass<"mk-thread-stage-fragments"> {
   }];
 }
 
+def StageRowsPass : ExpandPass<"mk-thread-stage-rows"> {
+  let summary = "Turns stores of fragments by rows into accesses to staging buffers and to global memory";
+  let description = [{
+    Elements are taken as they are stored. Runs in front of `mk-thread-unroll-fragments`.
+  }];
+}
+
 def UnrollFragmentsPass : ExpandPass<"mk-thread-unroll-fragments"> {
   let summary = "Turns fragments into the elements that a thread holds, a value each";
   let description = [{
