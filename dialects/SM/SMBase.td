@@ -29,6 +29,11 @@ def MkSM_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::mk::MkDialect"];
   let extraClassDeclaration = [{
+    /// Names the op that is meant, probably.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
+      return ::mlir::mk::refuseUnknownOp;
+    }
+
     void registerAttrs();
     void registerTypes();
     void registerOps();

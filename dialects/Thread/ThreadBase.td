@@ -28,6 +28,11 @@ def MkThread_Dialect : Dialect {
   // The first for #mk.target, which says what the machine takes.
   let dependentDialects = ["::mlir::mk::MkDialect", "::mlir::LLVM::LLVMDialect"];
   let extraClassDeclaration = [{
+    /// Names the op that is meant, probably.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
+      return ::mlir::mk::refuseUnknownOp;
+    }
+
     void registerAttrs();
   }];
 }

@@ -35,6 +35,11 @@ def Mk_Dialect : Dialect {
     ::mlir::Attribute getDefaultTarget() const { return defaultTarget; }
     void setDefaultTarget(::mlir::Attribute target) { defaultTarget = target; }
 
+    /// Names the op that is meant, probably.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
+      return ::mlir::mk::refuseUnknownOp;
+    }
+
     void registerAttrs();
     void registerTypes();
     void registerStructureOps();

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Bounds.h"
+#include "Boxes.h"
 #include "Lowerings.h"
 #include "Structure.h"
 #include "mkernel/ABI/Gpu.h"
@@ -245,8 +246,9 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   Buffer from = getBuffer(p, op, op.getSource());
   RankedTensorType tile = op.getTileType();
   int64_t before = getTileOffset(p, op.getSlot(), op.getIndex());
+  CopyBox box = op.isByElements() || op.getRows() ? CopyBox() : getCopyBox(op);
   TileCopy copy{from, tile, add(p, p.elements(op.getSlot())[0], before), p.scalars(op.getOffsets()),
-                op.isByElements() || op.getRows() ? SmallVector<int64_t>() : getCopyBox(op)};
+                box.extents};
   // What does not change in a loop stands in front of it, if no size is read.
   auto getLeft = [&](int64_t d) -> Value {
     int64_t dim = copy.offsets.size() - tile.getRank() + d;
@@ -258,7 +260,7 @@ static LogicalResult lowerCopy(CopyOp op, PartitionBuilder &p) {
   if (tile.getRank() > 1) {
     copy.rowsLeft = getLeft(tile.getRank() - 2);
     copy.columnsLeft = getLeft(tile.getRank() - 1);
-    copy.isOneBox = getRowsOfOneBox(op).has_value();
+    copy.isOneBox = box.hasAllRows;
   }
   Value full = p.elements(op.getSlot())[1];
   if (op.getRows()) {

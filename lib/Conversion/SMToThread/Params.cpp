@@ -1,5 +1,6 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
+#include "Boxes.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Variants.h"
@@ -14,89 +15,13 @@ using namespace mlir::mk_sm;
 // Tensor maps
 //===----------------------------------------------------------------------===//
 
-/// A box of `rows` rows and a chunk's columns in a buffer.
-static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, SmAttr sm) {
-  if (buffer.getRank() < 2 || buffer.getRank() > sm.getTensorMaps().getRank())
-    return {};
-  SmallVector<int64_t> box(buffer.getRank(), 1);
-  box.end()[-1] = sm.getChunk() / getElementBytes(buffer.getElementType());
-  box.end()[-2] = rows;
-  return box;
-}
-
-/// How many rows the source has, if nobody sees what a tile has behind them; none if it is not
-/// known.
-static std::optional<int64_t> getRowsBeforeEnd(CopyOp copy) {
-  RankedTensorType tile = copy.getTileType();
-  if (tile.getRank() < 2 || !copy.isUnseen(tile.getRank() - 2))
-    return std::nullopt;
-  auto kernel = copy->getParentOfType<KernelOp>();
-  unsigned dim = cast<MemRefType>(copy.getSource().getType()).getRank() - 2;
-  int64_t rows = 1;
-  for (unsigned arg : getPossibleArgs(kernel, copy.getSource())) {
-    std::optional<int64_t> extent = kernel.getArgExtent(arg, dim);
-    if (!extent)
-      return std::nullopt;
-    rows = std::max(rows, *extent);
-  }
-  return rows;
-}
-
-std::optional<int64_t> sm::getRowsOfOneBox(CopyOp copy) {
-  std::optional<int64_t> rows = getRowsBeforeEnd(copy);
-  int64_t own = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  bool fits = rows && *rows < own && *rows <= getSm(copy).getTensorMaps().getBox();
-  return fits ? rows : std::nullopt;
-}
-
-/// Of `rows` that a CTA brings, in this many boxes or more: in how many, so that the last tile
-/// comes with few rows behind the end.
-static int64_t countBoxes(CopyOp copy, int64_t rows, int64_t boxes) {
-  std::optional<int64_t> end = getRowsBeforeEnd(copy);
-  int64_t tile = copy.getTileType().getShape().end()[-2];
-  int64_t left = end ? *end % tile % rows : 0;
-  ThresholdsAttr thresholds = getSm(copy).getThresholds();
-  if (!left || *end > thresholds.getEdgeTiles() * tile)
-    return boxes;
-  auto getCost = [&](int64_t number) {
-    return llvm::alignTo(left, rows / number) + number * thresholds.getEdgeRows();
-  };
-  int64_t best = boxes;
-  for (int64_t number = boxes + 1; number <= thresholds.getEdgeBoxes() * boxes; ++number)
-    if (rows % number == 0 && rows / number % 8 == 0 && getCost(number) < getCost(best))
-      best = number;
-  return best;
-}
-
-SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
-  auto source = cast<MemRefType>(copy.getSource().getType());
-  if (std::optional<int64_t> rows = getRowsOfOneBox(copy))
-    return makeBox(source, *rows, getSm(copy));
-  int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  SmAttr sm = getSm(copy);
-  int64_t parts = llvm::divideCeil(rows, sm.getTensorMaps().getBox());
-  while (rows % parts || rows / parts % 8)
-    if (++parts > rows)
-      return {};
-  return makeBox(source, rows / countBoxes(copy, rows, parts), sm);
-}
-
-int64_t sm::getStagedRows(mk_sm::StoreOp store) {
-  return store.getPosted() ? getSm(store).getThresholds().getPostedRows()
-                           : countStoreRows(store.getTile().getType());
-}
-
-SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  return makeBox(cast<MemRefType>(store.getDest().getType()), getStagedRows(store), getSm(store));
-}
-
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
     if (copy.isByElements())
       return; // by threads
     copies = true;
-    byMaps &= !copy.getRows() && !getCopyBox(copy).empty() &&
+    byMaps &= !copy.getRows() && !getCopyBox(copy).extents.empty() &&
               isEngineColumn(copy.getOffsets().back(),
                              getElementBytes(copy.getTileType().getElementType()));
   });
@@ -121,7 +46,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
   };
   kernel.walk([&](Operation *op) {
     if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements() && !copy.getRows())
-      add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
+      add(copy.getSource(), getCopyBox(copy).extents, /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       if (!store.getByRows())
         add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);

@@ -43,18 +43,6 @@ struct ParamLayout : abi::GpuParamLayout {
 FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &resources,
                                     int64_t minLoops, bool timeline);
 
-/// How many rows the source has, where they are fewer than a CTA brings of a tile of which nobody
-/// sees what lies behind them: a box of these is all there is.
-std::optional<int64_t> getRowsOfOneBox(mk_sm::CopyOp copy);
-
-/// The box in which a tile is copied into a slot (one of `shared` parts of its rows
-/// where that many CTAs fetch it together), or stored through staging: one chunk
-/// of columns. Empty if the copy engine cannot copy it.
-SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
-SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
-/// How many rows of a tile are staged, and stored, together.
-int64_t getStagedRows(mk_sm::StoreOp store);
-
 /// A ring or a mailbox.
 struct Channel {
   explicit Channel(Operation *create);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Sender.h"
+#include "Boxes.h"
 #include "Peers.h"
 #include "Timeline.h"
 #include "mkernel/ABI/Gpu.h"

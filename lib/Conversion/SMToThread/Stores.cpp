@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Bounds.h"
+#include "Boxes.h"
 #include "Faults.h"
 #include "Lowerings.h"
 #include "Peers.h"

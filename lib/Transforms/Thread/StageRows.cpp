@@ -1,8 +1,9 @@
 //===- StageRows.cpp - Fragments to memory, row by row --------------------===//
 //
-// The copy engine writes boxes a chunk of bytes wide. Where rows of the buffer begin within a sector
-// of the L2, each chunk of each row ends within one: that is written twice, in parts, and read in
-// between. A warp that stores whole rows of its tile ends within sectors at the tile's edges only.
+// The copy engine writes boxes a chunk of bytes wide. Where rows of the buffer begin within a
+// sector of the L2, each chunk of each row ends within one: that is written twice, in parts, and
+// read in between. A warp that stores whole rows of its tile ends within sectors at the tile's
+// edges only.
 //
 //===----------------------------------------------------------------------===//
 #include "Fragments.h"
@@ -24,8 +25,8 @@ public:
     size = tile.getElementTypeBitWidth() / 8, columns = tile.getDimSize(1);
     rowBytes = llvm::alignTo(columns * size, e.sm.getChunk());
     pieces = columns * size / SmAttr::kPiece;
-    together = std::min<int64_t>(llvm::bit_floor(uint64_t(mk::kWarpThreads / pieces)),
-                                 kRowsTogether);
+    together =
+        std::min<int64_t>(llvm::bit_floor(uint64_t(mk::kWarpThreads / pieces)), kRowsTogether);
     int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
     groupRows = groups > 1 ? tile.getDimSize(0) / groups : 0;
     steps = 2 * (tile.getDimSize(0) / groups / MmaAttr::kRows);
@@ -73,7 +74,7 @@ private:
   RankedTensorType tile;
   int64_t size, columns, rowBytes, pieces; // rowBytes: in the staging area
   int64_t together;                        // rows that a warp stores by one instruction
-  int64_t groupRows;                       // from one warpgroup's part of the tile to the next one's
+  int64_t groupRows; // from one warpgroup's part of the tile to the next one's
   int64_t steps;
   // Since `enter`: the warp's part of the staging area and its first row of the tile; what the lane
   // writes of the area; what it reads, row `ownRow` of those that are stored together.
@@ -111,8 +112,7 @@ void RowStaging::enter() {
   ownRow = select(e, busy, divU(e, lane, pieces), e.c32(0));
   // Whether no piece is cut, and each is aligned.
   Value bits = or_(e, op.getStart(), op.getRowStride());
-  whole = and_(e, eq(e, and_(e, bits, SmAttr::kPiece - 1), 0),
-               eq(e, op.getColumnStride(), size));
+  whole = and_(e, eq(e, and_(e, bits, SmAttr::kPiece - 1), 0), eq(e, op.getColumnStride(), size));
   whole = and_(e, whole, sle(e, op.getColumnsFrom(), 0));
   whole = and_(e, whole,
                or_(e, sge(e, op.getColumnsLeft(), columns),

@@ -8,6 +8,7 @@
 #define MKERNEL_DIALECT_THREAD_THREAD_H
 
 #include "mkernel/Dialect/Thread/Sizes.h"
+#include "mkernel/Dialect/Tile/UnknownOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -7,6 +7,7 @@
 #ifndef MKERNEL_DIALECT_TILE_TILE_H
 #define MKERNEL_DIALECT_TILE_TILE_H
 
+#include "mkernel/Dialect/Tile/UnknownOps.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
