@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
@@ -68,6 +69,42 @@ static Value tanh(Emitter &e, Value x) {
   Value inverse = ApproximateOp::create(e, Approximation::RcpFtz, sum);
   Value high = LLVM::FMAOp::create(e, inverse, e.cf32(-2.0), e.cf32(1.0));
   return select(e, isAbove(e, magnitude, 0.6), high, low);
+}
+
+/// The other operand of an addition of 1; null for all else.
+static Value getAddedToOne(Operation *op) {
+  auto sum = dyn_cast_or_null<arith::AddFOp>(op);
+  if (!sum || !sum.getType().isF32())
+    return {};
+  return matchPattern(sum.getRhs(), m_OneFloat())   ? sum.getLhs()
+         : matchPattern(sum.getLhs(), m_OneFloat()) ? sum.getRhs()
+                                                    : Value();
+}
+
+// 1 + tanh x, where nothing else is done with tanh x: 2 / (1 + e^-2x), which is as good where it is
+// near 0. Gives false where that does not hold.
+static bool expandOnePlusTanh(Emitter &e, math::TanhOp op) {
+  if (op->use_empty() || !llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return getAddedToOne(user) == op.getResult();
+      }))
+    return false;
+  Value power = exp2(e, scale(e, op.getOperand(), -2 * kLog2E));
+  Value half = LLVM::FMAOp::create(e, power, e.cf32(0.5), e.cf32(0.5));
+  Value result = ApproximateOp::create(e, Approximation::RcpFtz, half);
+  for (Operation *user : llvm::to_vector(op->getUsers())) {
+    user->replaceAllUsesWith(ValueRange(result));
+    user->erase();
+  }
+  op.erase();
+  return true;
+}
+
+/// Whether the divisor is 1 and an exponential, which is neither small nor negative: a product with
+/// its reciprocal is good to 2 ulp then (and 0 where that is below 2^-126).
+static bool dividesByLogistic(Operation *op) {
+  auto division = dyn_cast<arith::DivFOp>(op);
+  Value power = division ? getAddedToOne(division.getRhs().getDefiningOp()) : Value();
+  return power && isa_and_nonnull<math::ExpOp, math::Exp2Op>(power.getDefiningOp());
 }
 
 static Value isEqual(Emitter &e, Value x, Value y) {
@@ -193,10 +230,14 @@ static Value expand(Emitter &e, Operation *op) {
 
 void mk_thread::expandMath(KernelOp kernel) {
   SmallVector<Operation *> ops;
+  llvm::SmallPtrSet<Operation *, 8> logistic;
   kernel.walk([&](Operation *op) {
     if (isa<math::MathDialect>(op->getDialect()) ||
         isa<arith::DivFOp, arith::RemFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
       ops.push_back(op);
+    // Before the exponentials are expanded.
+    if (dividesByLogistic(op))
+      logistic.insert(op);
   });
   if (ops.empty())
     return;
@@ -205,7 +246,16 @@ void mk_thread::expandMath(KernelOp kernel) {
   for (Operation *op : ops) {
     emitter.setLoc(op->getLoc());
     emitter.setInsertionPoint(op);
-    if (Value result = expand(emitter, op)) {
+    if (auto tanh = dyn_cast<math::TanhOp>(op); tanh && expandOnePlusTanh(emitter, tanh))
+      continue;
+    Value result;
+    if (logistic.contains(op))
+      result = LLVM::FMulOp::create(
+          emitter, op->getOperand(0),
+          ApproximateOp::create(emitter, Approximation::RcpFtz, op->getOperand(1)));
+    else
+      result = expand(emitter, op);
+    if (result) {
       op->replaceAllUsesWith(ValueRange(result));
       op->erase();
     }

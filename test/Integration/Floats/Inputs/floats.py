@@ -28,8 +28,19 @@ def to_bf16(x):
     return numpy.where(numpy.abs(x) < 2.0**-120, 0 * x, numpy.where(numpy.abs(rounded) > 3.4e38, numpy.sign(x) * INF, rounded))
 
 
+# What falls off to one side and to the other.
+SIDES = [-40, -20, -5, -1, -0.3, -1e-6, 0, -0.0, 1e-6, 0.59, 0.61, 3, 20, 40, INF, NAN]
+ONE = "%one = arith.constant dense<1.0> : !t\n"
+ONE_PLUS_TANH = ONE + "%f = math.tanh %a : !t\n%v = arith.addf %one, %f : !t"
+SILU = (ONE + "%m = arith.negf %a : !t\n%f = math.exp %m : !t\n%g = arith.addf %f, %one : !t\n"
+        "%v = arith.divf %a, %g : !t")
+
+
 def kernel(element, op, count, result):
+    """`op` is the name of one, or the lines that give %v."""
     names = ", ".join("%a %b %c".split()[:count])
+    if "%v" not in op:
+        op = f"%v = {op} {names} : !t{' to tensor<8xRESULT>' if result != element else ''}"
     return f"""
 !t = tensor<8xELEMENT>
 mk.mesh @mesh (gpu = ? via link)
@@ -43,7 +54,7 @@ mk.kernel @k on @mesh dims(uniform N) (
       %a = mk.load %pa[%at] : memref<?xELEMENT> -> !t
       %b = mk.load %pb[%at] : memref<?xELEMENT> -> !t
       %c = mk.load %pc[%at] : memref<?xELEMENT> -> !t
-      %v = {op} {names} : !t{" to tensor<8xRESULT>" if result != element else ""}
+      {op}
       mk.store %v, %y[%at] : tensor<8xRESULT>, memref<?xRESULT>
     }}
   }}
@@ -106,6 +117,10 @@ def main():
                 (130 / 128, 160 / 128, 2.0**-40, 163 / 128), (-130 / 128, 160 / 128, -(2.0**-40), -163 / 128)]
             *triple, want = map(single, zip((1, 3, 0.5, 3.5), (1.5, 2.5, -1, 2.75), (-2, 4, 8, 0), (0.5, 0.25, 1, 1.125), *hard))
             check(f"{name} fma {element}", run(command, element, "math.fma", triple), want)
+        wide = single(SIDES).astype(float)
+        if name != "host":  # where 1 + tanh x is what it says, and cancels
+            check("1 + tanh", run(command, "f32", ONE_PLUS_TANH, [single(SIDES)]), 2 / (1 + numpy.exp(-2 * wide)), 1e-5)
+        check(f"{name} silu", run(command, "f32", SILU, [single(SIDES)]), wide / (1 + numpy.exp(-wide)), 1e-5)
         check(f"{name} truncf f64 f16", run(command, "f64", "arith.truncf", [WIDE], "f16"),
               numpy.array(WIDE).astype(numpy.float16))
         for element, values, want in (
