@@ -238,16 +238,23 @@ bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
          (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }
 
-int64_t mk_sm::getRowsBytes(RankedTensorType tile, int64_t chunk) {
+int64_t mk_sm::countRowSteps(RankedTensorType tile) {
+  constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
+  int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  return tile.getDimSize(0) / (groups * kWarps * kRowsTogether);
+}
+
+int64_t mk_sm::getStagedRowBytes(RankedTensorType tile) {
   int64_t bytes = tile.getDimSize(1) * tile.getElementTypeBitWidth() / 8;
-  return kRowsTogether * llvm::alignTo(bytes, chunk);
+  return llvm::alignTo(bytes, kRowsTogether * mk::SmAttr::kPiece);
 }
 
 bool mk_sm::canStoreByRows(RankedTensorType tile, int64_t buffers, int64_t chunk) {
-  constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
-  return isa_and_nonnull<MmaAttr>(tile.getEncoding()) &&
-         getRowsBytes(tile, chunk) <= kRowsTogether * mk::kWarpThreads * mk::SmAttr::kPiece &&
-         kWarps * getRowsBytes(tile, chunk) <= buffers * getStagingBytes(chunk);
+  if (!isa_and_nonnull<MmaAttr>(tile.getEncoding()))
+    return false;
+  int64_t bytes = getStagedRowBytes(tile), warps = mk::kWarpgroupThreads / mk::kWarpThreads;
+  return bytes <= mk::kWarpThreads * mk::SmAttr::kPiece &&
+         warps * kRowsTogether * bytes <= buffers * getStagingBytes(chunk);
 }
 
 int64_t RingType::getSlotBytes(int64_t chunk) const {

@@ -183,10 +183,12 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   double behind = sent + outer.ns / parts + getItemTime(part, sm, rates);
   double rounds = std::ceil(loop.items * parts / loop.ctas);
   // Copies for the next item go on meanwhile, as far as there are slots, and no longer than they
-  // take.
+  // take: the less, the more CTAs wait for each other.
   bool isCopied = inner.bound == "copies" || inner.bound == "latency";
   double under = isCopied ? std::min({behind, own, countSlots(loop, sm) * inner.ns / turns}) : 0;
-  return {rounds * (own + behind) - (rounds - 1) * under, longer(inner, outer).bound};
+  // At the first item CTAs are in step, and the exchange takes half as long.
+  double time = rounds * (own + behind) - rates.getLatency() / 2.0;
+  return {time - (rounds - 1) * under * 2 / parts, longer(inner, outer).bound};
 }
 
 /// What the CTA with most to do takes for its items.
@@ -247,13 +249,13 @@ Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
     for (const ItemWork &item : loop.samples) {
       double times = loop.items / loop.samples.size();
       products += (item.inner.products + item.outer.products) * times;
-      written += item.outer.shared * times;
+      written += (item.inner.shared + item.outer.shared) * times;
     }
   }
   // Neither can do without the other: where both take about as long, they get in each other's way.
   // The fewer read it, the less it gives.
   double slowness = share ? 1 + (inPercent(rates.getFewSms()) - 1) * (1 - share) : 1;
-  Time memory = inTime((work.memory - work.written) * slowness, rates.getMemory(), "memory");
+  Time memory = inTime(work.memory * slowness, rates.getMemory(), "memory");
   memory.ns += written / rates.getWritten();
   time = together({time, memory}, rates.getMemoryOverlap());
   time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);

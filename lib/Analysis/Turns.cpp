@@ -21,8 +21,14 @@ static std::optional<int64_t> countTurns(Operation *op) {
 }
 
 bool mk_sm::isShort(CreateRingOp ring, int64_t few) {
-  return llvm::any_of(ring->getUsers(), [&](Operation *user) {
-    std::optional<int64_t> turns = isa<AcquireOp>(user) ? countTurns(user) : std::nullopt;
-    return turns && *turns < few;
-  });
+  int64_t count = 0;
+  for (Operation *user : ring->getUsers()) {
+    if (!isa<AcquireOp>(user))
+      continue;
+    std::optional<int64_t> turns = countTurns(user);
+    if (!turns)
+      return false;
+    count += *turns;
+  }
+  return count && count < few;
 }

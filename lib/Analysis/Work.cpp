@@ -178,20 +178,22 @@ double WorkCounter::countBytes(unsigned arg) {
 
 /// Bytes of arguments that roles read tiles from, or write them to.
 void WorkCounter::countArguments(KernelWork &work) {
-  llvm::SmallDenseSet<Value> used, written;
+  llvm::SmallDenseSet<Value> read, written;
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
-      used.insert(load.getSource());
+      read.insert(load.getSource());
     else if (auto store = dyn_cast<mk::StoreOp>(op))
-      used.insert(store.getDest()), written.insert(store.getDest());
+      written.insert(store.getDest());
   });
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
-    auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
-    if (!used.contains(kernel.getKernelArg(i)) || !type.getElementType().isIntOrFloat())
+    Value argument = kernel.getKernelArg(i);
+    bool isRead = read.contains(argument), isWritten = written.contains(argument);
+    if (!(isRead || isWritten) ||
+        !cast<MemRefType>(argument.getType()).getElementType().isIntOrFloat())
       continue;
     double bytes = countBytes(i);
-    work.memory += bytes;
-    work.written += written.contains(kernel.getKernelArg(i)) ? bytes : 0;
+    work.memory += isRead ? bytes : 0;
+    work.written += isWritten ? bytes : 0;
     work.packed += packable.lookup(i) ? bytes : 0;
   }
 }

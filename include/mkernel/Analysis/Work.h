@@ -97,9 +97,9 @@ struct LoopWork {
 
 struct KernelWork {
   SmallVector<LoopWork> loops;
-  double memory = 0;   // bytes of arguments that tiles are read from or written to
-  double written = 0;  // of these, bytes of those that are written to
+  double memory = 0;   // bytes of arguments that tiles are read from
   double packed = 0;   // of these, bytes that are copied in front of the launch
+  double written = 0;  // bytes of arguments that tiles are written to
   bool isAlone = true; // false if it waits for something, or sends something
 };
 

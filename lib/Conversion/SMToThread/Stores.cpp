@@ -22,7 +22,7 @@ using namespace mlir::mk_sm;
 static bool takesWholeRounds(Operation *staging, int64_t buffers, int64_t chunk) {
   return llvm::all_of(staging->getUsers(), [&](Operation *user) {
     auto store = dyn_cast<mk_sm::StoreOp>(user);
-    if (!store)
+    if (!store || store.getByRows())
       return true;
     int64_t count = countStoreParts(store.getTile().getType(), chunk);
     return count && count % buffers == 0;

@@ -372,7 +372,7 @@ void Budget::explain() {
 static int64_t countWantedBuffers(CreateStagingOp staging, int64_t chunk) {
   int64_t wanted = staging.getResult().getType().getBuffers();
   for (Operation *user : staging->getUsers())
-    if (auto store = dyn_cast<mk_sm::StoreOp>(user))
+    if (auto store = dyn_cast<mk_sm::StoreOp>(user); store && !store.getByRows())
       wanted = std::max(wanted, countStoreParts(store.getTile().getType(), chunk));
   return wanted;
 }

@@ -9,42 +9,73 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kChooseStores = "mk-sm-choose-stores";
 
+/// The argument that a tile is stored to, or scratch: its kernel and number.
+static std::optional<std::pair<mk::KernelOp, unsigned>> getArgument(mk::StoreOp store) {
+  auto buffer = dyn_cast<BlockArgument>(store.getDest());
+  auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
+  if (!kernel || buffer.getArgNumber() < kernel.getNumDims())
+    return std::nullopt;
+  return std::pair(kernel, buffer.getArgNumber() - kernel.getNumDims());
+}
+
 /// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's
 /// scratch, whose extents are known: shared memory and the copy engine would only be a detour
 /// before a signal.
 static bool fillsSectors(mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
-  auto buffer = dyn_cast<BlockArgument>(store.getDest());
-  auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
   auto memory = cast<MemRefType>(store.getDest().getType());
-  return kernel && isa<MmaAttr>(type.getEncoding()) && type.getElementTypeBitWidth() == 32 &&
-         buffer.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(buffer.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::Scratch &&
+  auto argument = getArgument(store);
+  return argument && isa<MmaAttr>(type.getEncoding()) && type.getElementTypeBitWidth() == 32 &&
+         argument->first.getArgKind(argument->second) == mk::ArgKind::Scratch &&
          memory.hasStaticShape() && !mk::isSymmetric(memory);
 }
 
-/// Whether threads store whole rows: those of what is stored to begin within a sector of the L2.
-/// Two boxes share it there, and what is written of a sector apart is read before. Not behind
-/// products that take longer than that, which threads would only hold up.
-static bool keepsRows(mk::StoreOp store) {
+/// Whether rows of what is stored to are known to begin within a sector of the L2. Boxes side by
+/// side share it there, and what is written of a sector apart is read before.
+static bool beginsInSectors(mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
-  auto argument = dyn_cast<BlockArgument>(store.getDest());
-  auto kernel =
-      argument ? dyn_cast<mk::KernelOp>(argument.getOwner()->getParentOp()) : mk::KernelOp();
-  mk::SmAttr sm = mk::getSm(store);
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  auto rings = store->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>();
-  bool isQuick = llvm::all_of(
-      rings, [&](CreateRingOp ring) { return isShort(ring, sm.getThresholds().getShortFolds()); });
-  if (!isQuick || !kernel || argument.getArgNumber() < kernel.getNumDims() || store.getPeer() ||
-      store.getReduction() || type.getDimSize(1) * bytes <= sm.getChunk() ||
-      !canStoreByRows(type, kLeastBuffers, sm.getChunk()))
+  auto argument = getArgument(store);
+  if (!argument)
     return false;
-  std::optional<int64_t> columns =
-      kernel.getArgExtent(argument.getArgNumber() - kernel.getNumDims(),
-                          cast<MemRefType>(store.getDest().getType()).getRank() - 1);
+  unsigned last = cast<MemRefType>(store.getDest().getType()).getRank() - 1;
+  std::optional<int64_t> columns = argument->first.getArgExtent(argument->second, last);
+  int64_t bytes = columns.value_or(0) * type.getElementTypeBitWidth() / 8;
   // Rows off the engine's unit it stores in no case.
-  return columns && *columns * bytes % mk::SmAttr::kPiece == 0 && *columns * bytes % sm.getSector();
+  return bytes % mk::SmAttr::kPiece == 0 && bytes % mk::getSm(store).getSector();
+}
+
+/// Whether what a tile is computed from has only elements that are stored together with each
+/// other: neither what belongs to whole columns, which would be kept for the rows that come next,
+/// nor another tile, which would be loaded.
+static bool isComputedInPlace(Value tile) {
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  SmallVector<Value> reached{tile};
+  while (!reached.empty()) {
+    Operation *op = reached.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<mk::BroadcastOp, mk::LoadOp, ReadOp>(op))
+      return false;
+    if (op && op->hasTrait<OpTrait::Elementwise>() && seen.insert(op).second)
+      llvm::append_range(reached, op->getOperands());
+  }
+  return true;
+}
+
+/// Why threads do not store whole rows where these begin within sectors; empty if they do.
+static StringRef findRowsObstacle(mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
+  mk::SmAttr sm = mk::getSm(store);
+  if (store.getPeer() || store.getReduction())
+    return "it goes to another rank, or is added";
+  if (!canStoreByRows(type, kLeastBuffers, sm.getChunk()))
+    return "its rows are too long for a warp, or its tile is transposed";
+  if (!isComputedInPlace(store.getTile()))
+    return "values of columns, or another tile, would be kept in registers for it";
+  // Behind others threads that store would only hold up what comes next.
+  int64_t few = sm.getThresholds().getShortFolds();
+  auto rings = store->getParentOfType<PartitionOp>()->getParentRegion()->getOps<CreateRingOp>();
+  if (!llvm::all_of(rings, [&](CreateRingOp ring) { return isShort(ring, few); }))
+    return "its products are long, or nobody knows how long";
+  return {};
 }
 
 /// Why the copy engine cannot store the tile; empty if it can.
@@ -79,6 +110,28 @@ static std::string findObstacle(mk::StoreOp store) {
   return {};
 }
 
+/// Whether threads store what is in the staging area, row by row.
+static bool storesByRows(mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
+  mk::SmAttr sm = mk::getSm(store);
+  // A box has all of a row that is a chunk.
+  if (!beginsInSectors(store) ||
+      type.getDimSize(1) * type.getElementTypeBitWidth() <= 8 * sm.getChunk())
+    return false;
+  StringRef obstacle = findRowsObstacle(store);
+  if (obstacle.empty())
+    passed(store, kChooseStores) << remark::add(
+        "leaves through shared memory, by threads and row by row: rows of its buffer begin within "
+        "sectors of {0} bytes, of which boxes would write parts",
+        sm.getSector());
+  else
+    missed(store, kChooseStores) << remark::add(
+        "is written in parts of sectors: rows of its buffer begin within these, and threads do not "
+        "store whole ones, since {0}",
+        obstacle);
+  return obstacle.empty();
+}
+
 static void stage(mk::StoreOp store, Value staging, bool byRows) {
   OpBuilder b(store);
   Location loc = store.getLoc();
@@ -106,13 +159,8 @@ void mk_sm::chooseStores(PartitionOp partition) {
   for (mk::StoreOp store : stores) {
     std::string obstacle = findObstacle(store);
     if (obstacle.empty() && !fillsSectors(store)) {
-      bool byRows = keepsRows(store);
-      if (byRows)
-        passed(store, kChooseStores) << remark::add(
-            "leaves through shared memory, by threads and row by row: rows of its buffer begin "
-            "within sectors of {0} bytes, of which boxes would write parts",
-            mk::getSm(store).getSector());
-      else
+      bool byRows = storesByRows(store);
+      if (!byRows)
         passed(store, kChooseStores) << "leaves through shared memory and the copy engine";
       if (!staging) {
         // In front of the partitions.

@@ -64,7 +64,8 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
-      int64_t count = countStoreParts(tile, sm.getChunk());
+      int64_t count =
+          store.getByRows() ? countRowSteps(tile) : countStoreParts(tile, sm.getChunk());
       // Loads of the next part run while one is stored.
       bool overlaps = count <= most && loadsTile(getDeferred(store.getTile()));
       bool unrolls = count == 1 || (count == 2 && hasPeers) || overlaps;

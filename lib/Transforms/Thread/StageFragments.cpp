@@ -17,16 +17,6 @@ using mk_sm::MmaAttr, mk_sm::TransposedAttr;
 // Through staging buffers
 //===----------------------------------------------------------------------===//
 
-void mk_thread::emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
-                           function_ref<void(int64_t)> body) {
-  if (count == 1)
-    return body(from);
-  int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
-  ifThenElse(
-      e, eq(e, and_(e, number, half), 0), [&] { emitSwitch(e, number, from, half, body); },
-      [&] { emitSwitch(e, number, from + half, count - half, body); });
-}
-
 namespace {
 /// Each warpgroup puts rows of a chunk into one of its buffers, in the engine's swizzle, and one of
 /// its threads sends them off. Of a transposed tile a warpgroup holds columns, a chunk of each row.

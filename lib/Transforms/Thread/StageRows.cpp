@@ -23,13 +23,13 @@ class RowStaging {
 public:
   RowStaging(StageRowsOp op, Emitter &e) : op(op), e(e), tile(op.getFragment().getType()) {
     size = tile.getElementTypeBitWidth() / 8, columns = tile.getDimSize(1);
-    rowBytes = llvm::alignTo(columns * size, e.sm.getChunk());
+    rowBytes = mk_sm::getStagedRowBytes(tile);
     pieces = columns * size / SmAttr::kPiece;
     together =
         std::min<int64_t>(llvm::bit_floor(uint64_t(mk::kWarpThreads / pieces)), kRowsTogether);
     int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
     groupRows = groups > 1 ? tile.getDimSize(0) / groups : 0;
-    steps = 2 * (tile.getDimSize(0) / groups / MmaAttr::kRows);
+    steps = mk_sm::countRowSteps(tile);
   }
 
   void emit() {
@@ -41,14 +41,16 @@ public:
         fill(step);
         leave(e.c32(step));
       }
-      return;
+    } else {
+      forRange(e, steps, [&](Value step) {
+        keepRolled(e);
+        enter();
+        emitSwitch(e, step, 0, steps, [&](int64_t number) { fill(number); });
+        leave(step);
+      });
     }
-    forRange(e, steps, [&](Value step) {
-      keepRolled(e);
-      enter();
-      emitSwitch(e, step, 0, steps, [&](int64_t number) { fill(number); });
-      leave(step);
-    });
+    // For copies of what comes next into the same shared memory.
+    FenceAsyncOp::create(e, /*shared=*/true, /*global=*/false);
   }
 
 private:
@@ -92,10 +94,11 @@ void RowStaging::awaitEngine() {
 
 void RowStaging::enter() {
   Value thread = ThreadIdOp::create(e, /*pinned=*/true), lane = laneOf(e, thread);
-  Value group = sub(e, warpgroupOf(e, thread), 1), warp = and_(e, warpOf(e, thread), 3);
+  constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
+  Value group = sub(e, warpgroupOf(e, thread), 1), warp = and_(e, warpOf(e, thread), kWarps - 1);
   int64_t bytes = op.getBuffers() * mk_sm::getStagingBytes(e.sm.getChunk());
   area = add(e, e.shared(op.getStaging()), mul(e, group, bytes));
-  area = add(e, area, mul(e, warp, bytes / 4));
+  area = add(e, area, mul(e, warp, bytes / kWarps));
   firstRow = mul(e, warp, 2 * kRowsTogether);
   if (groupRows)
     firstRow = add(e, firstRow, mul(e, group, groupRows));

@@ -70,7 +70,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-LABEL: mk.kernel @rows
 mk.kernel @rows on @mesh (
     in %a : memref<64x1024xbf16> [64, 1024], inout %c : memref<64x136xbf16> [64, 136], out %d : memref<64x144xbf16> [64, 144],
-    out %e : memref<64x132xbf16> [64, 132]) {
+    out %e : memref<64x132xbf16> [64, 132], in %s : memref<128xbf16> [128]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -88,8 +88,24 @@ mk.kernel @rows on @mesh (
       // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory, by threads and row by row: rows of its buffer begin within sectors of 32 bytes, of which boxes would write parts}}
       mk.store %g, %c[%c0, %c0] : !tile, memref<64x136xbf16>
       // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] add through %{{[^ ]*}} :
+      // expected-remark @+2 {{mk-sm-choose-stores: missed: is written in parts of sectors: rows of its buffer begin within these, and threads do not store whole ones, since it goes to another rank, or is added}}
       // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
       mk.store %g, %c[%c0, %c0] reduce(add) : !tile, memref<64x136xbf16>
+      %scale = mk.load %s[%c0] : memref<128xbf16> -> tensor<128xbf16, #mk_sm.slice<axis = 0, of = #acc>>
+      %scales = mk.broadcast %scale dims [0] : tensor<128xbf16, #mk_sm.slice<axis = 0, of = #acc>> -> !tile
+      %scaled = arith.mulf %g, %scales : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{[^ ]*}} :
+      // expected-remark @+2 {{mk-sm-choose-stores: missed: is written in parts of sectors: rows of its buffer begin within these, and threads do not store whole ones, since values of columns, or another tile, would be kept in registers for it}}
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %scaled, %c[%c0, %c0] : !tile, memref<64x136xbf16>
+      %turned = arith.constant dense<0.0> : tensor<128x128xbf16, #mk_sm.transposed<of = #acc>>
+      // expected-remark @+2 {{mk-sm-choose-stores: missed: is written in parts of sectors: rows of its buffer begin within these, and threads do not store whole ones, since its rows are too long for a warp, or its tile is transposed}}
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %turned, %c[%c0, %c0] : tensor<128x128xbf16, #mk_sm.transposed<of = #acc>>, memref<64x136xbf16>
+      %double = arith.addf %g, %g : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{.*}} by_rows :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory, by threads and row by row}}
+      mk.store %double, %c[%c0, %c0] : !tile, memref<64x136xbf16>
       // CHECK: mk_sm.store %{{.*}}, %d[%c0, %c0] through %{{[^ ]*}} :
       // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
       mk.store %g, %d[%c0, %c0] : !tile, memref<64x144xbf16>
@@ -100,6 +116,43 @@ mk.kernel @rows on @mesh (
       // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{[^ ]*}} :
       // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
       mk.store %thin, %c[%c0, %c0] : tensor<64x64xbf16, #acc>, memref<64x136xbf16>
+    }
+  }
+}
+
+// -----
+
+// All that fills the ring for an item counts: 16 and 8 slots are not few.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x128xbf16, #acc>
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>>
+!slot = !mk_sm.slot<tensor<64x64xbf16>>
+// CHECK-LABEL: mk.kernel @more
+mk.kernel @more on @mesh (in %a : memref<64x1024xbf16> [64, 1024], out %c : memref<64x136xbf16> [64, 136]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %i = %c0 to %c16 step %c1 {
+        %slot = mk_sm.acquire %ring : !ring -> !slot
+        mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x1024xbf16>, !slot
+      }
+      scf.for %i = %c0 to %c8 step %c1 {
+        %slot = mk_sm.acquire %ring : !ring -> !slot
+        mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x1024xbf16>, !slot
+      }
+    }
+    mk_sm.partition consumer warps(4) registers(168) {
+      %g = arith.constant dense<0.0> : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through %{{[^ ]*}} :
+      // expected-remark @+2 {{mk-sm-choose-stores: missed: is written in parts of sectors: rows of its buffer begin within these, and threads do not store whole ones, since its products are long, or nobody knows how long}}
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %c[%c0, %c0] : !tile, memref<64x136xbf16>
     }
   }
 }

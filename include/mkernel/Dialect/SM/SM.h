@@ -179,8 +179,10 @@ int64_t countStoreChunks(RankedTensorType tile, int64_t chunk);
 int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
 /// Rows of an accumulator that a warp stores together by rows: those of half its registers.
 constexpr int64_t kRowsTogether = 8;
-/// What these take of a staging area.
-int64_t getRowsBytes(RankedTensorType tile, int64_t chunk);
+/// How often a warpgroup does so.
+int64_t countRowSteps(RankedTensorType tile);
+/// Bytes from one of them to the next in the staging area: piece p of row r lies at p ^ r.
+int64_t getStagedRowBytes(RankedTensorType tile);
 /// Whether an accumulator can be stored by rows: a row is a piece for each lane at most, and the
 /// buffers have room for the rows of each of a warpgroup's warps.
 bool canStoreByRows(RankedTensorType tile, int64_t buffers, int64_t chunk);
