@@ -93,8 +93,9 @@ class Builder:
         self.lines.append("  " * self.indent + line)
 
     def fresh(self, stem="v"):
+        """A name that no argument has: these are a stem and a number."""
         self.count += 1
-        return f"%{stem}{self.count}"
+        return f"%{stem}_{self.count}"
 
     @contextlib.contextmanager
     def block(self, head, around):
