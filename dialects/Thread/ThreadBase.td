@@ -71,8 +71,7 @@ def MkThread_Order : I32EnumAttr<"MemOrder", "order of an atomic access (PTX ISA
 }
 def MkThread_Approximation
     : I32EnumAttr<"Approximation", "a function that the hardware approximates", [
-          I32EnumAttrCase<"Rcp", 0, "rcp">, I32EnumAttrCase<"RcpFtz", 1, "rcp_ftz">,
-          I32EnumAttrCase<"Sin", 2, "sin">, I32EnumAttrCase<"Cos", 3, "cos">]> {
+          I32EnumAttrCase<"Rcp", 0, "rcp">, I32EnumAttrCase<"Sin", 1, "sin">, I32EnumAttrCase<"Cos", 2, "cos">]> {
   let cppNamespace = "::mlir::mk_thread";
 }
 def MkThread_Clock

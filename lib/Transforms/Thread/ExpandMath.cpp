@@ -66,7 +66,7 @@ static Value tanh(Emitter &e, Value x) {
   Value low = LLVM::FMulOp::create(e, x, series);
   Value power = exp2(e, scale(e, x, 2 * kLog2E));
   Value sum = LLVM::FAddOp::create(e, power, e.cf32(1.0));
-  Value inverse = ApproximateOp::create(e, Approximation::RcpFtz, sum);
+  Value inverse = NVVM::RcpApproxFtzF32Op::create(e, e.f32, sum);
   Value high = LLVM::FMAOp::create(e, inverse, e.cf32(-2.0), e.cf32(1.0));
   return select(e, isAbove(e, magnitude, 0.6), high, low);
 }
@@ -90,7 +90,7 @@ static bool expandOnePlusTanh(Emitter &e, math::TanhOp op) {
     return false;
   Value power = exp2(e, scale(e, op.getOperand(), -2 * kLog2E));
   Value half = LLVM::FMAOp::create(e, power, e.cf32(0.5), e.cf32(0.5));
-  Value result = ApproximateOp::create(e, Approximation::RcpFtz, half);
+  Value result = NVVM::RcpApproxFtzF32Op::create(e, e.f32, half);
   for (Operation *user : llvm::to_vector(op->getUsers())) {
     user->replaceAllUsesWith(ValueRange(result));
     user->erase();
@@ -252,7 +252,7 @@ void mk_thread::expandMath(KernelOp kernel) {
     if (logistic.contains(op))
       result = LLVM::FMulOp::create(
           emitter, op->getOperand(0),
-          ApproximateOp::create(emitter, Approximation::RcpFtz, op->getOperand(1)));
+          NVVM::RcpApproxFtzF32Op::create(emitter, emitter.f32, op->getOperand(1)));
     else
       result = expand(emitter, op);
     if (result) {

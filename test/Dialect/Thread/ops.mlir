@@ -220,8 +220,6 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %own = mk_thread.divergent_zero %s
   // CHECK: mk_thread.approximate rcp %[[F]]
   %0 = mk_thread.approximate rcp %f
-  // CHECK: mk_thread.approximate rcp_ftz
-  %1 = mk_thread.approximate rcp_ftz %f
   // CHECK: mk_thread.approximate sin
   %2 = mk_thread.approximate sin %f
   // CHECK: mk_thread.approximate cos

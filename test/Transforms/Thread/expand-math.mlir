@@ -18,7 +18,7 @@ mk_thread.kernel @math threads(384) cluster(1) params(512) shared(4096)
   // CHECK: llvm.fcmp "ogt"
   // CHECK: arith.select
   %d = math.erf %c : f32
-  // CHECK: mk_thread.approximate rcp_ftz
+  // CHECK: nvvm.rcp.approx.ftz.f
   %e = math.tanh %d : f32
   // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"
   %f = arith.divf %e, %x : f32
@@ -50,7 +50,7 @@ mk_thread.kernel @logistic threads(384) cluster(1) params(512) shared(4096)
   %two = arith.constant 2.0 : f32
   // CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
   // CHECK-NEXT: %[[H:.*]] = llvm.intr.fma(%[[E]], %[[HALF:.*]], %[[HALF]])
-  // CHECK-NEXT: %[[T:.*]] = mk_thread.approximate rcp_ftz %[[H]]
+  // CHECK-NEXT: %[[T:.*]] = nvvm.rcp.approx.ftz.f %[[H]]
   %a = math.tanh %x : f32
   %b = arith.addf %a, %one : f32
   // CHECK: arith.mulf %[[T]], %[[T]]
@@ -62,7 +62,7 @@ mk_thread.kernel @logistic threads(384) cluster(1) params(512) shared(4096)
   %f = arith.mulf %d, %e : f32
   // CHECK: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
   // CHECK: %[[S:.*]] = arith.addf %{{.*}}, %[[P]]
-  // CHECK: %[[R:.*]] = mk_thread.approximate rcp_ftz %[[S]]
+  // CHECK: %[[R:.*]] = nvvm.rcp.approx.ftz.f %[[S]]
   // CHECK: llvm.fmul %{{.*}}, %[[R]]
   %g = math.exp2 %f : f32
   %h = arith.addf %one, %g : f32

@@ -14,10 +14,9 @@ using namespace mlir::mk_thread;
 static StringRef nameOfPair(Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3x2" : "e5m2x2"; }
 
 static SmallVector<Value> lowerApproximate(ApproximateOp op, Ptx &ptx) {
-  static const char *const kNames[] = {"rcp.approx.f32", "rcp.approx.ftz.f32", "sin.approx.f32",
-                                       "cos.approx.f32"};
+  // NVVM has an op for rcp.approx.ftz alone.
+  static const char *const kNames[] = {"rcp.approx.f32", "sin.approx.f32", "cos.approx.f32"};
   std::string name = kNames[unsigned(op.getFunction())];
-  // NVVM has an op for the second one alone.
   return {ptx.pure(name + " $0, $1;", op.getType(), op.getX())};
 }
 

@@ -69,8 +69,6 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %own = mk_thread.divergent_zero %s
   // CHECK: llvm.inline_asm asm_dialect = att "rcp.approx.f32 $0, $1;", "=f,f"
   %0 = mk_thread.approximate rcp %f
-  // CHECK: "rcp.approx.ftz.f32 $0, $1;"
-  %1 = mk_thread.approximate rcp_ftz %f
   // CHECK: "sin.approx.f32 $0, $1;"
   %2 = mk_thread.approximate sin %f
   // CHECK: "cos.approx.f32 $0, $1;"
