@@ -238,8 +238,10 @@ bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
          (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }
 
+/// Warps of a warpgroup.
+static constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
+
 int64_t mk_sm::countRowSteps(RankedTensorType tile) {
-  constexpr int64_t kWarps = mk::kWarpgroupThreads / mk::kWarpThreads;
   int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
   return tile.getDimSize(0) / (groups * kWarps * kRowsTogether);
 }
@@ -252,9 +254,9 @@ int64_t mk_sm::getStagedRowBytes(RankedTensorType tile) {
 bool mk_sm::canStoreByRows(RankedTensorType tile, int64_t buffers, int64_t chunk) {
   if (!isa_and_nonnull<MmaAttr>(tile.getEncoding()))
     return false;
-  int64_t bytes = getStagedRowBytes(tile), warps = mk::kWarpgroupThreads / mk::kWarpThreads;
+  int64_t bytes = getStagedRowBytes(tile);
   return bytes <= mk::kWarpThreads * mk::SmAttr::kPiece &&
-         warps * kRowsTogether * bytes <= buffers * getStagingBytes(chunk);
+         kWarps * kRowsTogether * bytes <= buffers * getStagingBytes(chunk);
 }
 
 int64_t RingType::getSlotBytes(int64_t chunk) const {

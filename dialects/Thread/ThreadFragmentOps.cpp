@@ -98,6 +98,14 @@ LogicalResult StoreFragmentOp::verify() {
   return getAdd() ? verifyAddition(*this, tile.getElementType()) : success();
 }
 
+/// Refuses a staging area that is not in shared memory with the buffers of all warpgroups but the
+/// first one.
+static LogicalResult verifyBuffers(Operation *op, int64_t staging, int64_t buffers) {
+  int64_t chunk = mk::getSm(op).getChunk();
+  int64_t groups = op->getParentOfType<KernelOp>().getThreads() / mk::kWarpgroupThreads - 1;
+  return verifyInShared(op, staging, chunk, groups * buffers * mk_sm::getStagingBytes(chunk));
+}
+
 LogicalResult StageFragmentOp::verify() {
   RankedTensorType tile = getFragment().getType();
   int64_t chunk = mk::getSm(*this).getChunk();
@@ -114,9 +122,7 @@ LogicalResult StageFragmentOp::verify() {
       !llvm::all_of(getOtherwise().getArgumentTypes(),
                     [](Type type) { return type.isInteger(32); }))
     return emitOpError("needs a region with three arguments: a buffer, a row and a column (i32)");
-  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / mk::kWarpgroupThreads - 1;
-  return verifyInShared(*this, getStaging(), chunk,
-                        groups * getBuffers() * mk_sm::getStagingBytes(chunk));
+  return verifyBuffers(*this, getStaging(), getBuffers());
 }
 
 LogicalResult StageRowsOp::verify() {
@@ -126,9 +132,7 @@ LogicalResult StageRowsOp::verify() {
     return emitOpError() << "stores " << tile << " through " << getBuffers()
                          << " buffers: it takes accumulators of which these hold eight rows for "
                             "each warp";
-  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / mk::kWarpgroupThreads - 1;
-  return verifyInShared(*this, getStaging(), chunk,
-                        groups * getBuffers() * mk_sm::getStagingBytes(chunk));
+  return verifyBuffers(*this, getStaging(), getBuffers());
 }
 
 /// Refuses a fragment that is not written to memory in runs of four registers.

@@ -4,7 +4,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Variants.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::mk;

@@ -1,6 +1,7 @@
 //===- ChooseStores.cpp - Which tiles leave through shared memory ---------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mkernel/Analysis/Turns.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -9,36 +10,30 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kChooseStores = "mk-sm-choose-stores";
 
-/// The argument that a tile is stored to, or scratch: its kernel and number.
-static std::optional<std::pair<mk::KernelOp, unsigned>> getArgument(mk::StoreOp store) {
-  auto buffer = dyn_cast<BlockArgument>(store.getDest());
-  auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
-  if (!kernel || buffer.getArgNumber() < kernel.getNumDims())
-    return std::nullopt;
-  return std::pair(kernel, buffer.getArgNumber() - kernel.getNumDims());
-}
-
 /// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's
 /// scratch, whose extents are known: shared memory and the copy engine would only be a detour
 /// before a signal.
 static bool fillsSectors(mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
   auto memory = cast<MemRefType>(store.getDest().getType());
-  auto argument = getArgument(store);
-  return argument && isa<MmaAttr>(type.getEncoding()) && type.getElementTypeBitWidth() == 32 &&
-         argument->first.getArgKind(argument->second) == mk::ArgKind::Scratch &&
-         memory.hasStaticShape() && !mk::isSymmetric(memory);
+  auto kernel = store->getParentOfType<mk::KernelOp>();
+  SmallVector<unsigned> args = mk::getPossibleArgs(kernel, store.getDest());
+  return args.size() == 1 && isa<MmaAttr>(type.getEncoding()) &&
+         type.getElementTypeBitWidth() == 32 &&
+         kernel.getArgKind(args.front()) == mk::ArgKind::Scratch && memory.hasStaticShape() &&
+         !mk::isSymmetric(memory);
 }
 
 /// Whether rows of what is stored to are known to begin within a sector of the L2. Boxes side by
 /// side share it there, and what is written of a sector apart is read before.
 static bool beginsInSectors(mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
-  auto argument = getArgument(store);
-  if (!argument)
+  auto kernel = store->getParentOfType<mk::KernelOp>();
+  SmallVector<unsigned> args = mk::getPossibleArgs(kernel, store.getDest());
+  if (args.size() != 1)
     return false;
   unsigned last = cast<MemRefType>(store.getDest().getType()).getRank() - 1;
-  std::optional<int64_t> columns = argument->first.getArgExtent(argument->second, last);
+  std::optional<int64_t> columns = kernel.getArgExtent(args.front(), last);
   int64_t bytes = columns.value_or(0) * type.getElementTypeBitWidth() / 8;
   // Rows off the engine's unit it stores in no case.
   return bytes % mk::SmAttr::kPiece == 0 && bytes % mk::getSm(store).getSector();

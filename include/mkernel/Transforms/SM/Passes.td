@@ -88,7 +88,8 @@ def ChooseStoresPass : SMPass<"mk-sm-choose-stores"> {
     Accumulators that go to this rank's scratch of known extents stay `mk.store`: threads fill whole
     sectors of the L2, and a signal behind them need not wait for the copy engine.
     Where rows of the buffer are known to begin within a sector, as those of an odd multiple of 16 bytes, threads store
-    what is in the staging area, row by row (`by_rows`): boxes of a chunk would write parts of sectors.
+    what is in the staging area, row by row (`by_rows`): boxes of a chunk would write parts of sectors. That is for what
+    is computed of accumulators and numbers alone, behind fewer than `short_folds` steps; a remark says why not.
     Roles that have a staging area are left alone.
 
     ```mlir
