@@ -200,7 +200,7 @@ LogicalResult ThresholdsAttr::verify(
     int64_t partsTogether, int64_t itemSlices, int64_t sliceRows, int64_t mailboxSlots,
     int64_t mergedSignals, int64_t notifiedPeers, int64_t postedNap, int64_t postedShare,
     int64_t movedUnits, int64_t multicastUnits, int64_t edgeBoxes, int64_t edgeTiles,
-    int64_t edgeRows) {
+    int64_t edgeRows, int64_t markedElements, int64_t largePut, int64_t storedPieces) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -218,7 +218,9 @@ LogicalResult ThresholdsAttr::verify(
                              {"reloaded_elements", reloadedElements},
                              {"exchanged_elements", exchangedElements},
                              {"slice_rows", sliceRows},
-                             {"edge_tiles", edgeTiles}})))
+                             {"edge_tiles", edgeTiles},
+                             {"marked_elements", markedElements},
+                             {"large_put", largePut}})))
     return failure();
   // What is code for each, or held in registers, has an end; so has a pause (PTX ISA, "nanosleep").
   std::tuple<StringRef, int64_t, int64_t, int64_t> ranges[] = {
@@ -226,7 +228,8 @@ LogicalResult ThresholdsAttr::verify(
       {"known_turns", knownTurns, 2, 32},       {"few_turns", fewTurns, 2, 32},
       {"merged_signals", mergedSignals, 1, 64}, {"notified_peers", notifiedPeers, 0, 64},
       {"posted_nap", postedNap, 0, 1'000'000},  {"posted_share", postedShare, 1, 100},
-      {"edge_boxes", edgeBoxes, 1, 16},         {"edge_rows", edgeRows, 0, 256}};
+      {"edge_boxes", edgeBoxes, 1, 16},         {"edge_rows", edgeRows, 0, 256},
+      {"stored_pieces", storedPieces, 1, 16}};
   for (auto [name, number, least, most] : ranges)
     if (number < least || number > most)
       return emit() << "thresholds with " << name << " = " << number << ": it is a number from "

@@ -148,7 +148,9 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     address, `grouped_elements` where few are needed, and as it stores them. It reloads up to
     `reloaded_elements` of a tile in scratch at once, of larger ones those that are used next. Of
     tiles of up to `exchanged_elements` four threads load 16 bytes each, and exchange them; beside
-    larger ones the exchange has no registers.
+    larger ones the exchange has no registers. Masks of rows of `marked_elements` of a thread or more are words with a bit
+    for each. A thread that stores rows that lie in shared memory has `stored_pieces` pieces of 16 bytes of them under
+    way. Puts of `large_put` bytes, which one warp does, get a remark.
 
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
@@ -161,7 +163,7 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                    parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2,
                    merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75,
                    moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8,
-                   edge_rows = 16>
+                   edge_rows = 16, marked_elements = 8, large_put = 4194304, stored_pieces = 4>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
@@ -180,7 +182,9 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$merged_signals, "int64_t":$notified_peers,
                         "int64_t":$posted_nap, "int64_t":$posted_share,
                         "int64_t":$moved_units, "int64_t":$multicast_units,
-                        "int64_t":$edge_boxes, "int64_t":$edge_tiles, "int64_t":$edge_rows);
+                        "int64_t":$edge_boxes, "int64_t":$edge_tiles, "int64_t":$edge_rows,
+                        "int64_t":$marked_elements, "int64_t":$large_put,
+                        "int64_t":$stored_pieces);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {

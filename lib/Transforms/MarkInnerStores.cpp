@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -124,7 +125,12 @@ void mk::markInnerStores(StoreOp store) {
   if (!lead || !arg || store.getPeer())
     return;
   for (int64_t d = 0; d != lead; ++d)
-    if (!Extent(kernel, arg.getArgNumber() - kernel.getNumDims(), d).holds(store.getOffsets()[d]))
+    if (!Extent(kernel, arg.getArgNumber() - kernel.getNumDims(), d).holds(store.getOffsets()[d])) {
+      mk_sm::missed(store, "mk-mark-inner-stores")
+          << remark::add("checks whether index {0} exists: let it be that of a loop that ends with "
+                         "the extent, a coordinate, or what a remainder by the extent leaves",
+                         d);
       return;
+    }
   store.setInside(true);
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Buffers.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/Evaluate.h"
@@ -14,6 +15,8 @@
 
 using namespace mlir;
 using namespace mlir::mk;
+
+static constexpr StringRef kMarkSingleReads = "mk-mark-single-reads";
 
 /// Whether an index is a term of `offset`, maybe with a factor: another number of it is another
 /// place.
@@ -49,20 +52,33 @@ static bool movesOn(LoadOp load, Operation *around) {
   return isa<scf::IfOp>(around);
 }
 
-void mk::markSingleReads(LoadOp load) {
+/// Why what the load reads may be read again, or be written; empty if neither.
+static StringRef findReader(LoadOp load) {
   auto arg = dyn_cast<BlockArgument>(load.getSource());
-  TargetAttr target = findTarget(load);
+  if (!arg || !isNeverWritten(arg))
+    return "the kernel may write it";
+  if (load.getRows())
+    return "a list may name rows of it several times";
   auto isOther = [&](Operation *user) { return user != load && !isa<memref::DimOp>(user); };
-  if (!arg || load.getRows() || !isNeverWritten(arg) || (target && !target.getSm()) ||
-      llvm::any_of(arg.getUsers(), isOther))
-    return;
-  // Without a loop that deals out items all CTAs of the role do the same.
+  if (llvm::any_of(arg.getUsers(), isOther))
+    return "another op takes the argument, too";
   bool isDealtOut = false;
   Operation *around = load->getParentOp();
   for (; !isa<RoleOp, KernelOp>(around); around = around->getParentOp()) {
     if (!movesOn(load, around))
-      return;
+      return "a loop around it has iterations that read the same, or may";
     isDealtOut |= isa<ForeachOp>(around);
   }
-  load.setOnce(isDealtOut);
+  return isDealtOut ? "" : "all CTAs of the role read it, without an mk.foreach that deals it out";
+}
+
+void mk::markSingleReads(LoadOp load) {
+  if (TargetAttr target = findTarget(load); target && !target.getSm())
+    return;
+  if (StringRef reader = findReader(load); !reader.empty()) {
+    mk_sm::missed(load, kMarkSingleReads) << "may be read again: " << reader.str();
+    return;
+  }
+  load.setOnce(true);
+  mk_sm::passed(load, kMarkSingleReads) << "is read once in a launch: the L2 cache keeps others";
 }

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-mark-inner-stores | FileCheck %s
+// RUN: mk-opt %s -mk-mark-inner-stores --remarks=mark-inner-stores -verify-diagnostics -o %t && FileCheck %s --input-file=%t
 
 // Stores whose indices in front of the tile's dimensions are known to exist.
 
@@ -27,14 +27,17 @@ mk.kernel @k on @mesh dims(uniform L, uniform M, uniform N) (
       mk.store %t, %c[%l, %c0, %c0] : !t, !a
       // Another number.
       // CHECK: mk.store %{{.*}}, %c[%{{.*}}] : tensor
+      // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
       mk.store %t, %c[%m, %c0, %c0] : !t, !a
       // A rank has a part of it.
       // CHECK: mk.store %{{.*}}, %part[%{{.*}}] : tensor
+      // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
       mk.store %t, %part[%l, %c0, %c0] : !t, !a
       // Both of two.
       // CHECK: mk.store %{{.*}}, %two[%{{.*}}] inside :
       mk.store %t, %two[%l, %m, %c0, %c0] : !t, memref<?x?x?x?xf32>
       // CHECK: mk.store %{{.*}}, %two[%{{.*}}] : tensor
+      // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
       mk.store %t, %two[%m, %m, %c0, %c0] : !t, memref<?x?x?x?xf32>
       // A quotient, a remainder.
       %q = arith.divui %l, %c2 : index
@@ -49,9 +52,11 @@ mk.kernel @k on @mesh dims(uniform L, uniform M, uniform N) (
       mk.store %t, %c[%least, %c0, %c0] : !t, !a
       // No one knows what is read.
       // CHECK: mk.store %{{.*}}, %c[%{{.*}}] : tensor
+      // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
       mk.store %t, %c[%any, %c0, %c0] : !t, !a
       // Fewer than there are.
       // CHECK: mk.store %{{.*}}, %wide[%{{.*}}] : tensor
+      // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
       mk.store %t, %wide[%l, %c0, %c0] : !t, !a
     }
     scf.for %i = %c0 to %own step %c1 {
@@ -62,10 +67,12 @@ mk.kernel @k on @mesh dims(uniform L, uniform M, uniform N) (
     // CHECK: mk.store %{{.*}}, %sum[%{{.*}}] inside :
     mk.store %t, %sum[%node, %c0, %c0] : !t, !sums
     // CHECK: mk.store %{{.*}}, %sum[%{{.*}}] : tensor
+    // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
     mk.store %t, %sum[%gpu, %c0, %c0] : !t, !sums
     // CHECK: mk.store %{{.*}}, %sum[%{{.*}}] inside :
     mk.store %t, %sum[%c1, %c0, %c0] : !t, !sums
     // CHECK: mk.store %{{.*}}, %sum[%{{.*}}] : tensor
+    // expected-remark @+1 {{mk-mark-inner-stores: missed: checks whether index 0 exists: let it be that of a loop that ends with the extent, a coordinate, or what a remainder by the extent leaves (in role 'r')}}
     mk.store %t, %sum[%c2, %c0, %c0] : !t, !sums
     // Of another rank, which may have more.
     // CHECK: mk.store %{{.*}}, %sum[%{{.*}}] on %{{.*}} : tensor

@@ -82,11 +82,9 @@ static LogicalResult verifyEngines(mk::KernelOp kernel) {
   return success();
 }
 
-/// Says which puts take long, since one warp does a put: those of so many pieces that others of the
-/// CTA, and other CTAs, could have a share.
+/// Says which puts take long, since one warp does a put: other CTAs could have a share of these.
 static void remarkLargePuts(mk::KernelOp kernel) {
-  constexpr int64_t kPieces = 256;
-  int64_t least = kPieces * mk::getSm(kernel).getThresholds().getPutSlot();
+  int64_t least = mk::getSm(kernel).getThresholds().getLargePut();
   kernel.walk([&](mk::PutOp put) {
     auto role = put->getParentOfType<mk::RoleOp>();
     if (!role || role.isOfEngines())

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,6 +15,8 @@
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kSelectRows = "mk-sm-select-rows";
 
 /// Whether nothing happens in the op that makes others see or change a list, and nothing else is
 /// gathered.
@@ -39,6 +42,16 @@ static void moveBack(CopyOp copy) {
   copy->moveAfter(last);
 }
 
+/// Says whether a loop around the copy looks the rows up in each iteration.
+static void remarkOn(CopyOp copy, Operation *at, bool isQuiet) {
+  if (at != copy)
+    passed(copy, kSelectRows) << "looks up its rows in front of the loop";
+  else if (isa<scf::ForOp>(copy->getParentOp()))
+    missed(copy, kSelectRows) << "looks up its rows in each iteration of the loop, "
+                              << (isQuiet ? "where the list, the place in it or the source changes"
+                                          : "where something else is gathered, waited for or sent");
+}
+
 void mk_sm::selectRows(CopyOp copy) {
   if (!copy.getRows() || copy.getSelected())
     return;
@@ -49,12 +62,15 @@ void mk_sm::selectRows(CopyOp copy) {
   if (valid)
     needed.push_back(valid);
   Operation *at = copy;
+  bool quiet = true;
   for (Region *region = copy->getParentRegion(); isa<scf::ForOp, scf::IfOp>(region->getParentOp());
        region = region->getParentRegion()) {
-    if (!isQuiet(region->getParentOp(), copy) || !areValuesDefinedAbove(needed, *region))
+    quiet = isQuiet(region->getParentOp(), copy);
+    if (!quiet || !areValuesDefinedAbove(needed, *region))
       break;
     at = region->getParentOp();
   }
+  remarkOn(copy, at, quiet);
   OpBuilder b(at);
   SelectRowsOp::create(b, copy.getLoc(), copy.getTileType().getDimSize(0), copy.getSource(),
                        copy.getOffsets().end()[-2], copy.getRows(), copy.getRowsAt(), valid);

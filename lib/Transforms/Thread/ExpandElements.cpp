@@ -61,8 +61,6 @@ static Value affineValue(Emitter &e, AffineExpr expr, unsigned numDims, ArrayRef
 }
 
 static constexpr int64_t kWordBits = 32;
-/// Of fewer elements of a row comparisons take no more instructions than words that are made first.
-static constexpr int64_t kLeastMarked = 8;
 
 /// Elements of a thread that differ in the last dimension alone.
 struct Row {
@@ -164,13 +162,14 @@ static RowMask computeMask(MaskElementsOp op, Emitter &e, const Row &row) {
   IntegerSet set = op.getSet();
   unsigned last = set.getNumDims() - 1;
   int64_t size = row.elements.size();
+  int64_t least = mk::getSm(op).getThresholds().getMarkedElements();
   std::optional<Runs> runs = findRuns(row.offsets);
   RowMask mask{{}, SmallVector<Value>(size)};
   for (unsigned c = 0; c != set.getNumConstraints(); ++c) {
     AffineExpr expr = set.getConstraint(c);
     std::optional<int64_t> factor = linearFactor(expr, last);
     Value rest = factor ? evaluate(e, op, expr, row, 0) : Value();
-    if (runs && size >= kLeastMarked && !set.isEq(c) && (factor == 1 || factor == -1) &&
+    if (runs && size >= least && !set.isEq(c) && (factor == 1 || factor == -1) &&
         !isOfColumn(op, expr)) {
       // rest - column >= 0, or rest + column >= 0: all but those with column < -rest.
       Value end = *factor == -1 ? add(e, rest, 1) : sub(e, e.c64(0), rest);

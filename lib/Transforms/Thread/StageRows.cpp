@@ -13,9 +13,6 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::kRowsTogether, mk_sm::MmaAttr, mk::SmAttr;
 
-/// Pieces that a lane has in registers on their way.
-static constexpr int64_t kPiecesAhead = 4;
-
 namespace {
 /// Of the 16 rows of a block that a warp has, a thread has elements of row l / 4 and of the one
 /// eight further down. A step is eight rows, of a block's first or second half for each warp.
@@ -30,6 +27,7 @@ public:
     int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
     groupRows = groups > 1 ? tile.getDimSize(0) / groups : 0;
     steps = mk_sm::countRowSteps(tile);
+    ahead = mk::getSm(op).getThresholds().getStoredPieces();
   }
 
   void emit() {
@@ -78,6 +76,7 @@ private:
   int64_t together;                        // rows that a warp stores by one instruction
   int64_t groupRows; // from one warpgroup's part of the tile to the next one's
   int64_t steps;
+  int64_t ahead; // pieces that a lane has in registers on their way
   // Since `enter`: the warp's part of the staging area and its first row of the tile; what the lane
   // writes of the area; what it reads, row `ownRow` of those that are stored together.
   Value area, firstRow, place, placed, ownRow, piece, busy, whole;
@@ -165,8 +164,8 @@ void RowStaging::storePieces(Value row) {
   address = add(e, address, resize(e, mul(e, piece, SmAttr::kPiece), e.i64));
   Value stride = mul(e, op.getRowStride(), together);
   int64_t rounds = kRowsTogether / together;
-  for (int64_t from = 0; from < rounds; from += kPiecesAhead) {
-    int64_t to = std::min(from + kPiecesAhead, rounds);
+  for (int64_t from = 0; from < rounds; from += ahead) {
+    int64_t to = std::min(from + ahead, rounds);
     SmallVector<SmallVector<Value>> words;
     for (int64_t round = from; round < to; ++round)
       words.emplace_back(LoadOp::create(e, SmallVector<Type>(4, e.i32),

@@ -17,4 +17,4 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
     guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
     reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500,
     parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8,
-    notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16>>>} {}
+    notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16, marked_elements = 8, large_put = 4194304, stored_pieces = 4>>>} {}

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-select-rows | FileCheck %s
+// RUN: mk-opt %s -mk-sm-select-rows --remarks=select-rows -verify-diagnostics -o %t && FileCheck %s --input-file=%t
 
 // Rows are looked up in front of the loop, and asked for behind what the copy engine brings into the same slot.
 // CHECK-LABEL: mk.kernel @hoisted
@@ -25,6 +25,7 @@ mk.kernel @hoisted on @mesh dims(uniform M, uniform N) (
         %left = arith.subi %M, %t : index
         scf.for %k = %c0 to %M step %c1 {
           %slot = mk_sm.acquire %ring : !ring -> !slot
+          // expected-remark @+1 {{mk-sm-select-rows: passed: looks up its rows in front of the loop (in role 'r')}}
           mk_sm.copy %a[%c0, %k] rows(%list[%t] : memref<?xi32>) valid(%left, %c64) to %slot[0] : memref<?x64xbf16>, !slot
           mk_sm.copy %b[%t, %k] to %slot[1] : memref<?x64xbf16>, !slot
           mk_sm.commit %ring, %slot : !ring, !slot
@@ -61,17 +62,21 @@ mk.kernel @stays on @mesh dims(uniform M) (
       scf.for %k = %c0 to %M step %c1 {
         mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
         %slot = mk_sm.acquire %ring : !single -> !mk_sm.slot<!tile>
+        // expected-remark @+1 {{mk-sm-select-rows: missed: looks up its rows in each iteration of the loop, where something else is gathered, waited for or sent (in role 'r')}}
         mk_sm.copy %a[%c0, %k] rows(%list[%c0] : memref<?xi32>) to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<!tile>
         mk_sm.commit %ring, %slot : !single, !mk_sm.slot<!tile>
       }
       scf.for %k = %c0 to %M step %c1 {
         %slot = mk_sm.acquire %ring : !single -> !mk_sm.slot<!tile>
+        // expected-remark @+1 {{mk-sm-select-rows: missed: looks up its rows in each iteration of the loop, where the list, the place in it or the source changes (in role 'r')}}
         mk_sm.copy %a[%c0, %c0] rows(%list[%k] : memref<?xi32>) to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<!tile>
         mk_sm.commit %ring, %slot : !single, !mk_sm.slot<!tile>
       }
       scf.for %k = %c0 to %M step %c1 {
         %slot = mk_sm.acquire %two : !ring -> !slot
+        // expected-remark @+1 {{mk-sm-select-rows: missed: looks up its rows in each iteration of the loop, where something else is gathered, waited for or sent (in role 'r')}}
         mk_sm.copy %a[%c0, %k] rows(%list[%c0] : memref<?xi32>) to %slot[0] : memref<?x64xbf16>, !slot
+        // expected-remark @+1 {{mk-sm-select-rows: missed: looks up its rows in each iteration of the loop, where something else is gathered, waited for or sent (in role 'r')}}
         mk_sm.copy %a[%c0, %k] rows(%list[%c1] : memref<?xi32>) to %slot[1] : memref<?x64xbf16>, !slot
         mk_sm.commit %two, %slot : !ring, !slot
       }
