@@ -67,9 +67,12 @@ bool mk::isDistributedLoop(Operation *op) {
 
 ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> indices;
-  Operands bounds, own;
+  Operands bounds, likely, own;
   if (parseIndices(parser, indices) || parser.parseKeyword("in") ||
       parser.parseOperandList(bounds, AsmParser::Delimiter::Paren))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("likely")) &&
+      parser.parseOperandList(likely, /*requiredOperandCount=*/1, AsmParser::Delimiter::Paren))
     return failure();
   Properties &props = result.getOrAddProperties<Properties>();
   if ((succeeded(parser.parseOptionalKeyword("schedule")) &&
@@ -84,9 +87,11 @@ ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   Type index = parser.getBuilder().getIndexType();
   if (parser.resolveOperands(bounds, index, result.operands) ||
+      parser.resolveOperands(likely, index, result.operands) ||
       parser.resolveOperands(own, index, result.operands))
     return failure();
   props.operandSegmentSizes = {static_cast<int32_t>(bounds.size()),
+                               static_cast<int32_t>(likely.size()),
                                static_cast<int32_t>(own.size())};
   return parseRegionOf(parser, result, indices);
 }
@@ -96,6 +101,8 @@ void ForeachOp::print(OpAsmPrinter &p) {
   printIndices(p, getBody().getArguments());
   p << " in ";
   printIndices(p, getBounds());
+  if (getLikely())
+    p << " likely(" << getLikely() << ')';
   if (getSchedule()) {
     p << " schedule(";
     printBody(p, *getSchedule());

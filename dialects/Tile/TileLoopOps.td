@@ -14,14 +14,17 @@ def Mk_ForeachOp : Mk_Op<"foreach", [AttrSizedOperandSegments, SingleBlock, NoTe
     The outermost loop of a role is distributed over the role's CTAs by its
     schedule; inner ones run in order. Bounds may be run-time values, also
     zero; negative ones count as zero. `own` names the range of the first dimension
-    that an order with `own = ...` speaks of.
+    that an order with `own = ...` speaks of. `likely` says how many items have something to do, as far as
+    is known, where the bounds say how many there are at most, or are read from memory: the cost model counts so
+    many. No result depends on it.
 
     ```mlir
     mk.foreach (%m, %n) in (%mt, %nt) schedule(ticket)
         order(raster = 8, own = first) own(%first, %count) { ... }
+    mk.foreach (%t) in (%most_tiles) likely(%tiles) { ... }
     ```
   }];
-  let arguments = (ins Variadic<Index>:$bounds, Variadic<Index>:$own,
+  let arguments = (ins Variadic<Index>:$bounds, Optional<Index>:$likely, Variadic<Index>:$own,
                        OptionalAttr<Mk_ScheduleAttr>:$schedule,
                        OptionalAttr<Mk_OrderAttr>:$order);
   let regions = (region SizedRegion<1>:$body);

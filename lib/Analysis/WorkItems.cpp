@@ -73,15 +73,13 @@ int64_t WorkCounter::countLinked() {
 }
 
 bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
-  SmallVector<int64_t> bounds;
-  double items = 1;
-  for (Value bound : loop.getBounds()) {
-    std::optional<int64_t> number = numbers.getIndex(bound);
-    if (!number)
-      return giveUp(loop, "goes over a number of items that is not known before the launch");
-    bounds.push_back(std::max<int64_t>(*number, 0));
-    items *= bounds.back();
-  }
+  std::optional<SmallVector<int64_t>> known = numbers.getBounds(loop);
+  std::optional<int64_t> likely = numbers.getLikely(loop);
+  if (!known && !(likely && loop.getBounds().size() == 1))
+    return giveUp(loop, "goes over a number of items that is not known before the launch: bind "
+                        "what it follows from, or say likely(...)");
+  SmallVector<int64_t> bounds = known ? *known : SmallVector<int64_t>{*likely};
+  double items = countElements(bounds);
   work.items = items;
   work.schedule = loop.getScheduleKind();
   if (ScheduleAttr schedule = loop.getScheduleAttr()) {
@@ -113,6 +111,8 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
     work.schedule = ScheduleKind::Static;
   findCluster(loop, bounds, work);
   work.cluster = cluster;
+  // What passes decide by the bounds is decided: the others have nothing to do.
+  work.items = items = numbers.countLikely(loop, items);
   isSampled = false;
   if (items < 1 || countItem(loop, {}, work))
     return true;

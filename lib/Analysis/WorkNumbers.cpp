@@ -165,18 +165,33 @@ bool WorkNumbers::areRowsAligned(Value buffer, int64_t bytes) {
   return !columns || *columns * type.getElementTypeBitWidth() % (8 * bytes) == 0;
 }
 
+std::optional<SmallVector<int64_t>> WorkNumbers::getBounds(ForeachOp loop) {
+  SmallVector<int64_t> bounds;
+  for (Value bound : loop.getBounds()) {
+    std::optional<int64_t> number = numbers.getIndex(bound);
+    if (!number)
+      return std::nullopt;
+    bounds.push_back(std::max<int64_t>(*number, 0));
+  }
+  return bounds;
+}
+
+std::optional<int64_t> WorkNumbers::getLikely(ForeachOp loop) {
+  std::optional<int64_t> likely =
+      loop.getLikely() ? numbers.getIndex(loop.getLikely()) : std::nullopt;
+  return likely ? std::optional(std::max<int64_t>(*likely, 0)) : std::nullopt;
+}
+
+double WorkNumbers::countLikely(ForeachOp loop, double most) {
+  return std::min<double>(getLikely(loop).value_or(most), most);
+}
+
 std::optional<double> WorkNumbers::countTrips(Operation *loop) {
   if (auto fold = dyn_cast<FoldOp>(loop))
     return numbers.getIndex(fold.getCount());
   if (auto foreach = dyn_cast<ForeachOp>(loop)) {
-    double trips = 1;
-    for (Value bound : foreach.getBounds()) {
-      std::optional<int64_t> number = numbers.getIndex(bound);
-      if (!number)
-        return std::nullopt;
-      trips *= std::max<int64_t>(*number, 0);
-    }
-    return trips;
+    auto bounds = getBounds(foreach);
+    return bounds ? countLikely(foreach, countElements(*bounds)) : getLikely(foreach);
   }
   if (auto peers = dyn_cast<ForeachPeerOp>(loop)) {
     std::optional<int64_t> ranks = countRanks(peers.getAxes());

@@ -39,6 +39,12 @@ public:
   bool areRowsAligned(Value buffer, int64_t bytes);
   /// Ranks along axes of the mesh.
   std::optional<int64_t> countRanks(ArrayAttr axes);
+  /// The bounds of a loop, none of them negative, if all are known.
+  std::optional<SmallVector<int64_t>> getBounds(ForeachOp loop);
+  /// Items that have something to do, as far as the author knows.
+  std::optional<int64_t> getLikely(ForeachOp loop);
+  /// The same of `most` that there are at most: all, if the author does not say.
+  double countLikely(ForeachOp loop, double most);
   /// Turns of a loop of the tile level, or of an scf.for.
   std::optional<double> countTrips(Operation *loop);
 

@@ -193,7 +193,7 @@ static ScheduleAttr makeStatic(MLIRContext *context) {
 
 /// A static loop without an order over [0, bound); the builder stands in its body.
 static ForeachOp createLoop(OpBuilder &b, Location loc, Value bound) {
-  auto created = ForeachOp::create(b, loc, ValueRange{bound}, ValueRange(),
+  auto created = ForeachOp::create(b, loc, ValueRange{bound}, /*likely=*/Value(), ValueRange(),
                                    makeStatic(b.getContext()), OrderAttr());
   Block &body = created.getBody().emplaceBlock();
   body.addArgument(b.getIndexType(), loc);

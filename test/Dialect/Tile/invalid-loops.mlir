@@ -22,9 +22,19 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   // expected-error @+1 {{index 0 must be of type index, got 'i32'}}
-  "mk.foreach"(%n) <{operandSegmentSizes = array<i32: 1, 0>}> ({
+  "mk.foreach"(%n) <{operandSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%i: i32):
   }) : (index) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
+  %less = arith.constant -3 : index
+  // expected-error @+1 {{has -3 likely items: give likely(...) a number from 0 on, or leave it out}}
+  mk.foreach (%i) in (%n) likely(%less) {
+  }
   return
 }
 

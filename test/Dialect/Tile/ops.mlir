@@ -97,8 +97,8 @@ mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
   }
   // CHECK: mk.role @work ctas(rest, min = 4) {
   mk.role @work ctas(rest, min = 4) {
-    // CHECK: mk.foreach {{.*}} schedule(ticket) order(longest_first = 2) {
-    mk.foreach (%i, %j) in (%M, %M) schedule(ticket) order(longest_first = 2) {
+    // CHECK: mk.foreach {{.*}} likely(%M) schedule(ticket) order(longest_first = 2) {
+    mk.foreach (%i, %j) in (%M, %M) likely(%M) schedule(ticket) order(longest_first = 2) {
       // CHECK: mk.foreach {{.*}} order(stagger) attributes {note} {
       mk.foreach (%s) in (%world) order(stagger) attributes {note} {
         // CHECK: mk.wait %ready[%{{.*}}, %{{.*}}, %{{.*}}] ge %{{.*}} : !mk.signal<?x8x?, sys, arrivals = 1>
