@@ -1,4 +1,5 @@
 //===- LowerReference.cpp - The reference as native code ------------------===//
+#include "ExpandShapes.h"
 #include "GuardAllocations.h"
 #include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Dialect/Tile/Dims.h"
@@ -178,6 +179,7 @@ struct LowerReferencePass : PassWrapper<LowerReferencePass, OperationPass<Module
     if (failed(run(buildReferenceBufferization)))
       return failure();
     lowerCopies(module);
+    expandShapes(module);
     if (failed(guardAllocations(module)) || failed(run(buildReferenceToLLVM)) ||
         failed(addReferenceEntryPoint(module, ranks)))
       return failure();

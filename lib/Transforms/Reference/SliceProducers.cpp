@@ -24,11 +24,20 @@ namespace {
 /// More different parts of one producer than this, and it is cheaper whole.
 constexpr size_t kMaxSlices = 4;
 
-struct Slicer {
+struct Slicer : RewriterBase::Listener {
   func::FuncOp function;
   IRRewriter rewriter;
+  Operation *current = nullptr; // whose consumers have been visited
 
-  explicit Slicer(func::FuncOp function) : function(function), rewriter(function.getContext()) {}
+  explicit Slicer(func::FuncOp function) : function(function), rewriter(function.getContext()) {
+    rewriter.setListener(this);
+  }
+
+  /// Whoever is visited may turn out to be a common subexpression: what stands before is next.
+  void notifyOperationErased(Operation *op) override {
+    if (op == current)
+      current = op->getPrevNode();
+  }
 
   /// Extents that consumers ask for are computed from the operands instead.
   void resolveDims(Operation *op) {
@@ -99,6 +108,8 @@ struct Slicer {
     if (slices.size() > 1) {
       DominanceInfo dominance(function);
       eliminateCommonSubExpressions(rewriter, dominance, function);
+      if (current != op)
+        return;
       slices = slicesOf(op);
     }
     if (slices.size() > kMaxSlices)
@@ -123,14 +134,16 @@ struct Slicer {
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
     Block &body = function.getBody().front();
-    for (Operation *op = body.getTerminator()->getPrevNode(); op;) {
+    for (current = body.getTerminator()->getPrevNode(); current;) {
+      Operation *op = current;
       if (!isOpTriviallyDead(op))
         visit(op);
-      // Asked for now: what stood there before may have been a common subexpression.
-      Operation *previous = op->getPrevNode();
+      if (current != op)
+        continue;
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
-      op = previous;
+      else
+        current = op->getPrevNode();
     }
   }
 };

@@ -58,6 +58,8 @@ static bool givesTile(Operation *op) {
 /// scalars; whether an iteration can do that for the next one.
 static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
   Value operand = skipFence(dot.getLhs());
+  if (loop.isDefinedOutsideOfLoop(operand))
+    return false; // all iterations have it
   Block *body = loop.getBody();
   llvm::SetVector<Operation *> work;
   SmallVector<Value> worklist{operand};

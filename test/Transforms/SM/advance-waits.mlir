@@ -432,3 +432,45 @@ mk.kernel @shared on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> 
     }
   }
 }
+
+// -----
+
+// A left operand that is the same in all iterations is nobody's work.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!fragment = tensor<64x64xbf16, #acc>
+!sum = tensor<64x64xf32, #acc>
+!staged = !mk_sm.staged<!tile>
+!ring = !mk_sm.ring<4, !tile>
+!slot = !mk_sm.slot<!tile>
+// CHECK-LABEL: mk.kernel @outside
+// CHECK: %[[ONES:.*]] = arith.constant dense<1.0{{.*}}bf16
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
+// CHECK: %[[F:.*]]:2 = mk_sm.mma_fence %[[ONES]], %[[SUM]]
+// CHECK: mk_sm.mma %[[F]]#0, %[[Y]], %[[F]]#1
+// CHECK: mk_sm.wait
+// CHECK: mk_sm.mma_wait
+mk.kernel @outside on @mesh dims(uniform M, uniform N) (out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !sum
+      %ones = arith.constant dense<1.0> : !fragment
+      // expected-remark @+1 {{mk-sm-advance-waits: passed: waits for the slots of an iteration while the dot before runs}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!sum) {
+        %s = mk_sm.wait %ks : !ring -> !slot
+        %y = mk_sm.tile %s[0] : !slot -> !staged
+        %g:2 = mk_sm.mma_fence %ones, %o : !fragment, !sum
+        %d = mk_sm.mma %g#0, %y, %g#1 : !fragment, !staged, !sum
+        %w = mk_sm.mma_wait 0, %d : !sum
+        mk_sm.release %ks : !ring
+        scf.yield %w : !sum
+      }
+      mk.store %r, %c[%c0, %c0] : !sum, memref<?x?xf32>
+    }
+  }
+}
