@@ -158,10 +158,13 @@ class Body:
             a = item.source
         else:
             a = self.inputs.new("a", "i8" if narrow_a else self.operand, ["K", item.rows] if transpose_a else [item.rows, "K"])
+        ones = None  # sums of columns by a product
+        if item.source is None and not swapped and not transpose_a and not narrow_a and two_bytes and self.maybe(0.08):
+            ones = b.filled(1, self.operand, (g.tm, g.tk))
         y_extents = [g.columns, "K"] if transpose_b else ["K", g.columns]
         y_of = self.inputs.new("b", "i8" if narrow_b else self.operand, y_extents)
         second = self.inputs.new("b", self.operand, y_extents) if self.maybe(0.2) else None
-        work_a = narrow_a or a.element != self.operand or not swapped and not transpose_a and two_bytes and self.maybe(0.25)
+        work_a = narrow_a or a.element != self.operand or not (swapped or transpose_a or ones) and two_bytes and self.maybe(0.25)
         if swapped and work_a:
             raise Inexact()
         work_b = narrow_b or swapped and two_bytes and self.maybe(0.4)
@@ -190,6 +193,7 @@ class Body:
             y_shape = (g.tn, g.tk) if transpose_b else (g.tk, g.tn)
             x = b.load(a, a_at, (g.tk, g.tm)) if transpose_a else self.left(a, item, at, g.tk)
             raw = x
+            x = ones or x
             y = b.load(y_of, y_at, y_shape)
             if work_a:
                 x = self.prologue(x, vectors_a, a_at)
@@ -237,10 +241,16 @@ class Body:
         keys = self.inputs.new("k", self.operand, ["K", "D"], 1)
         values = self.inputs.new("v", self.operand, ["K", g.columns], 1)
         masked, relu, outside = self.maybe(0.4), self.maybe(0.5), self.maybe(0.5)
+        beside, limited = self.maybe(0.25), self.maybe(0.25)
         maxima = self.maybe(0.4) and not g.needs_combine
         c0 = b.constant(0)
         scores_zero = b.filled(0, "f32", (g.tm, g.tk))
         q = self.left(q_of, item, c0, g.depth) if outside else None
+        if outside and self.maybe(0.4) and not item.listed:  # worked on once for all steps
+            q = self.prologue(q, self.vector_loader("q", [item.rows, "D"]), [item.row, c0])
+        limit, offset = self.rng.randint(0, g.steps * g.tk), self.rng.randint(-8, 8)
+        triangle = self.rng.choice(list(elements.KEPT))
+        ones = b.filled(1, "f32", (g.tm, g.tk)) if beside else None
         inits = [b.filled(0, "f32", (g.tm, g.tn))]
         if maxima:
             inits.append(b.filled(-64, "f32", (g.tm,)))
@@ -252,6 +262,10 @@ class Body:
             s = need(elements.dot(b, x, y, scores_zero, False, True))
             if masked:
                 s = elements.mask(b, s, b.sub(item.row, at), 0.0)
+            if limited:  # keys that count
+                s = elements.mask(b, s, b.sub(b.constant(limit), at), 0.0, "d - c - 1")
+            if beside:  # the same in all steps
+                s = need(elements.multiply(b, s, elements.mask(b, ones, b.constant(offset), 0.0, triangle)))
             out = []
             if maxima:
                 out.append(need(elements.maximum(b, carried[1], elements.reduce(b, "max", s, 1))))

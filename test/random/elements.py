@@ -99,17 +99,21 @@ def transpose(b, x):
                   lambda v: v.T, x)
 
 
-def mask(b, x, distance, other):
-    """Keeps element (r, c) where r - c + distance >= 0."""
+KEPT = {"r - c + d": lambda r, c, d: r - c + d >= 0, "d - c - 1": lambda r, c, d: d - c - 1 >= 0,
+        "d - r - 1": lambda r, c, d: d - r - 1 >= 0}
+
+
+def mask(b, x, distance, other, where="r - c + d"):
+    """Keeps element (r, c) where `where`, of KEPT, is not negative; d: an index value."""
     name = b.fresh("pad")
     b.write(f"{name} = arith.constant {other:.6e} : {x.element}")
     result = Tile(b.fresh(), x.element, x.shape, x.known.union(numeric.Range(abs(other), abs(other) or 1024)))
-    b.write(f"{result.name} = mk.mask {x.name} where affine_set<(r, c)[d] : (r - c + d >= 0)>"
+    b.write(f"{result.name} = mk.mask {x.name} where affine_set<(r, c)[d] : ({where} >= 0)>"
             f"[{distance}] else {name} : {x.type}")
 
     def run(frame):
         rows, columns = numpy.indices(x.shape)
-        kept = rows - columns + frame[distance] >= 0
+        kept = KEPT[where](rows, columns, frame[distance])
         frame.value[result.name] = numpy.where(kept, frame[x.name], other)
     b.program.append(run)
     return result
