@@ -170,7 +170,7 @@ function(mkernel_add_bundle)
        ${PROJECT_SOURCE_DIR}/examples/* ${PROJECT_SOURCE_DIR}/docs/*
        ${PROJECT_SOURCE_DIR}/share/mkernel/* ${PROJECT_SOURCE_DIR}/test/gpu/*
        ${PROJECT_SOURCE_DIR}/tools/mk-bench/*
-       ${PROJECT_SOURCE_DIR}/include/mkernel/*.h)
+       ${PROJECT_SOURCE_DIR}/include/mkernel/*.h ${PROJECT_SOURCE_DIR}/include/mkernel/*.def)
   list(FILTER files EXCLUDE REGEX /__pycache__/)
   add_custom_command(OUTPUT ${bundle_archive}
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-bundle ${PROJECT_SOURCE_DIR}

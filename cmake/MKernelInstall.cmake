@@ -26,7 +26,7 @@ install(TARGETS mkernel_runtime EXPORT mKernelTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # Headers that need no MLIR; those of the compiler are in Compiler, Dialect and Target.
-foreach(folder ABI C JIT Runtime)
+foreach(folder ABI C Check JIT Runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel FILES_MATCHING PATTERN *.h)
 endforeach()

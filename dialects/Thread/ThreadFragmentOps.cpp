@@ -6,8 +6,12 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
+/// More elements than any thread holds, in registers or in scratch.
+static constexpr int64_t kMostElements = 1 << 16;
+
 SmallVector<Type> mk_thread::getElementTypes(RankedTensorType tile) {
-  int64_t count = tile.getRank() ? std::max<int64_t>(mk_sm::getNumElements(tile), 0) : 1;
+  int64_t count =
+      tile.getRank() ? std::clamp<int64_t>(mk_sm::getNumElements(tile), 0, kMostElements) : 1;
   return SmallVector<Type>(count, getRegisterType(tile.getElementType()));
 }
 SmallVector<Type> mk_thread::getPackedTypes(Type element, int64_t count) {
@@ -20,6 +24,10 @@ SmallVector<Type> mk_thread::getPackedTypes(Type element, int64_t count) {
 /// elements, nor the words in which they are packed. No numbers: all elements.
 static LogicalResult verifyValues(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which,
                                   TypeRange types) {
+  if (int64_t held = mk_sm::getNumElements(tile); held >= kMostElements)
+    return op->emitOpError() << "is of " << tile << ", of which a thread would hold " << held
+                             << " elements: use tiles of which it holds less than "
+                             << kMostElements;
   SmallVector<Type> elements = getElementTypes(tile);
   size_t all = elements.size();
   bool exist = all && llvm::all_of(which, [&](int32_t i) { return i >= 0 && size_t(i) < all; });

@@ -76,8 +76,10 @@ LogicalResult ServeCopiesOp::verify() {
 LogicalResult PadTileOp::verify() { return verifySize(*this, getSize()); }
 
 LogicalResult StoreBufferOp::verify() {
-  if (!getElement().isIntOrFloat() ||
-      failed(verifySize(*this, getElement().getIntOrFloatBitWidth() / 8)))
+  if (!getElement().isIntOrFloat())
+    return emitOpError() << "stores elements of " << getElement()
+                         << ", whose size is not known: use integers or floats";
+  if (failed(verifySize(*this, getElement().getIntOrFloatBitWidth() / 8)))
     return failure();
   return getAdd() ? verifyAddition(*this, getElement()) : success();
 }

@@ -257,9 +257,9 @@ LogicalResult ThresholdsAttr::verify(
   for (int64_t depth : {ringDepth, smallRingDepth})
     if (depth < 2 || depth > 64)
       return emit() << "rings of up to " << depth << " slots: it is a number from 2 to 64";
-  if (putSlots < 2 || putSlot < 32 || putSlot % 32)
+  if (putSlots < 2 || putSlots > 64 || putSlot < 32 || putSlot % 32)
     return emit() << "puts through " << putSlots << " slots of " << putSlot
-                  << " bytes: at least 2, of a multiple of 32";
+                  << " bytes: 2 to 64, of a multiple of 32";
   return success();
 }
 

@@ -96,13 +96,22 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
       return failure();
     target = own;
   } else if (own && isLowered && own.getBackend() != target.getBackend()) {
-    return module.emitError("has been lowered for another target than ")
+    return module.emitError("the file has been lowered for another target than ")
            << target.getName() << ": for " << own.getName();
   } else if (own && isLowered && own.getSm() != target.getSm()) {
-    return module.emitError("has been lowered for target '")
+    return module.emitError("the file has been lowered for target '")
            << own.getName() << "', not for '" << target.getName()
            << "': say --target=" << own.getBackend() << ", or begin with the tile level";
   }
+  auto isDivided = [](KernelOp kernel) {
+    auto roles = kernel.getBody().getOps<RoleOp>();
+    return llvm::none_of(roles, [](RoleOp role) { return role.getCtas().getRest(); });
+  };
+  if (own && options.grid && options.grid != own.getGrid() &&
+      (isLowered || llvm::all_of(module.getOps<KernelOp>(), isDivided)))
+    return module.emitError("the file has been divided among ")
+           << own.getGrid() << " CTAs, not " << options.grid
+           << ": leave --grid out, or use the file that it was made from";
   if (!options.grid)
     options.grid = target.getGrid();
   options.target = target.getBackend().str();

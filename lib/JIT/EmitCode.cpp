@@ -41,12 +41,12 @@ LogicalResult Compilation::checkSpills(ModuleOp device, StringRef text) {
 LogicalResult Compilation::checkLowered(ModuleOp host) {
   SmallVector<ModuleOp> devices = findDeviceModules(host);
   if (devices.empty() == backend.hasDeviceModule())
-    return host.emitError("has been lowered for another target than ")
+    return host.emitError("the file has been lowered for another target than ")
            << options.target << ": say which by --target, or begin with the tile level";
   StringRef level = hasThreadLevel(devices) ? "at the thread level" : "in the LLVM dialect";
   auto refuse = [&](const Twine &why) {
-    return host.emitError("is ") << level << " already: " << why
-                                 << "; use the file that it was made from";
+    return host.emitError("the file is ")
+           << level << " already: " << why << "; use the file that it was made from";
   };
   if (!options.bind.empty())
     return refuse("nothing can be bound");
@@ -78,6 +78,9 @@ LogicalResult Compilation::emitLLVM(ModuleOp host, const HostCpu &cpu) {
   FailureOr<llvm::json::Object> metadata = takeMetadata(host);
   if (failed(metadata))
     return failure();
+  if (options.timeline && !metadata->get("timeline"))
+    return host.emitError("the file has been lowered without --timeline, and records nothing: use "
+                          "the file that it was made from");
   SmallVector<ModuleOp> devices = findDeviceModules(host);
   llvm::LLVMContext llvmContext;
   if (options.emit == "llvmir") {

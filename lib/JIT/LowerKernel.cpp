@@ -110,7 +110,9 @@ FailureOr<SmallVector<KernelVariant>> Compilation::chooseVariants() {
   for (const KernelVariant &variant : variants)
     if (variant.name == options.variant)
       return SmallVector<KernelVariant>{variant};
-  InFlightDiagnostic diag = kernel.emitError("has no variant '") << options.variant << "'; it has ";
+  InFlightDiagnostic diag = kernel.emitError()
+                            << "kernel '" << kernel.getSymName() << "' has no variant '"
+                            << options.variant << "'; it has ";
   llvm::interleaveComma(variants, diag,
                         [&](const KernelVariant &variant) { diag << variant.name; });
   return misuse();

@@ -60,6 +60,16 @@ static bool isVariable(LLVM::AllocaOp op) {
   });
 }
 
+/// Whether it is used in loops and branches of scf only, and in the kernel itself.
+static bool isRebuilt(LLVM::AllocaOp op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    Operation *up = user->getParentOp();
+    while (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(up))
+      up = up->getParentOp();
+    return up == op->getParentOp();
+  });
+}
+
 Variables Promotion::findChanged(Operation *op, bool inside) {
   Variables changed;
   for (LLVM::AllocaOp variable : variables) {
@@ -200,6 +210,8 @@ void Promotion::run() {
     auto first = dyn_cast_or_null<LLVM::StoreOp>(op->getNextNode());
     if (!isVariable(op))
       keep(op, "its address is used for more than loads and stores of all of it");
+    else if (!isRebuilt(op))
+      keep(op, "it is used in a region of an op that is no loop or branch of scf");
     else if (!first || first.getAddr() != op.getResult())
       // Loads before any store have no value; there are none where a variable is stored first.
       keep(op, "it is not stored right behind its declaration");

@@ -4,6 +4,15 @@
 
 mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
     frame(<launch = 64, failed = 1032>) {
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{is of 'tensor<64x4294967296xf32, #mk_sm.mma<warpgroups = 1>>', of which a thread would hold 2147483648 elements: use tiles of which it holds less than 65536}}
+  %a = mk_thread.hold_elements %x, %x, %x, %x : f32, f32, f32, f32 -> tensor<64x4294967296xf32, #mk_sm.mma<warpgroups = 1>>
+}
+
+// -----
+
+mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
+    frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   %x = arith.constant 0.0 : f32

@@ -78,6 +78,16 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{stores elements of 'index', whose size is not known: use integers or floats}}
+  mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 index thread(%w)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
   // expected-error @+1 {{adds elements of 'i16', which memory does not; use f32, f64, bf16, f16, i32 or i64}}
   mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 i16 add gpu thread(%w)
 }

@@ -247,7 +247,7 @@ module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26
 
 // -----
 
-// expected-error @+1 {{puts through 1 slots of 100 bytes: at least 2, of a multiple of 32}}
+// expected-error @+1 {{puts through 1 slots of 100 bytes: 2 to 64, of a multiple of 32}}
 module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, known_turns = 10, few_turns = 16, short_folds = 24, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, exchanged_elements = 128, posted_rows = 32, posted_spread = 37500, parts_together = 4, item_slices = 8, slice_rows = 8, mailbox_slots = 2, merged_signals = 8, notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16, marked_elements = 8, large_put = 4194304, stored_pieces = 4>} {}
 
 // -----
