@@ -28,14 +28,14 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
     out %o : memref<?x?x?x?xbf16> [B, HQ, S, D] split [(gpu), (), (), ()],
     out %lse : memref<?x?x?xf32> [B, HQ, S] split [(gpu), (), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192]
   %hd = mk.param "HD" default(%D)
   // 128, or as many as leave room for two blocks of keys and of values.
   %c128 = arith.constant 128 : index
   %c16384 = arith.constant 16384 : index
   %room = arith.divui %c16384, %hd : index
   %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %tn = mk.param "TN" default(%most) in [64, 80, 96, 112, 128, 144, 160, 176]
   mk.param "SCHEDULE" = 0
   %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index
@@ -82,14 +82,14 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
     out %lse : memref<?x?x?xf32> [B, HQ, S] split [(gpu), (), ()]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192]
   %hd = mk.param "HD" default(%D)
   // 128, or as many as leave room for two blocks of keys and of values.
   %c128 = arith.constant 128 : index
   %c16384 = arith.constant 16384 : index
   %room = arith.divui %c16384, %hd : index
   %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %tn = mk.param "TN" default(%most) in [64, 80, 96, 112, 128, 144, 160, 176]
   mk.param "SCHEDULE" = 1
   %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index

@@ -142,11 +142,13 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                                 int64_t launch, int64_t item, int64_t split, int64_t fewSms,
                                 int64_t line, int64_t offLine, int64_t byThreads, int64_t beside,
                                 int64_t apart, int64_t uneven, int64_t packing, int64_t join,
-                                int64_t clock, int64_t overlap, int64_t memoryOverlap) {
-  if (std::min({latency, launch, item, split, packing, join}) < 0)
+                                int64_t clock, int64_t overlap, int64_t memoryOverlap,
+                                int64_t reduction) {
+  if (std::min({latency, launch, item, split, packing, join, reduction}) < 0)
     return emit() << "rates with latency = " << latency << ", launch = " << launch
                   << ", item = " << item << ", split = " << split << ", packing = " << packing
-                  << ", join = " << join << ": times are not negative";
+                  << ", join = " << join << ", reduction = " << reduction
+                  << ": times are not negative";
   if (clock < 100)
     return emit() << "rates with clock = " << clock
                   << ": it says in percent how fast products of few SMs are, at least 100";

@@ -209,12 +209,15 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     Things that overlap take the root of a sum of powers of their times: with a high exponent the longest one counts alone. `overlap` is the
     exponent of what an SM does side by side, `memory_overlap` of its work and device memory's.
 
+    A warpgroup works on what its product has made before it can use the next one. Each reduction among that is `reduction` ns
+    in which it does nothing else.
+
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, cache = 120, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, written = 3100, latency = 1400, launch = 2000,
               item = 200, split = 3000, few_sms = 130, line = 128, off_line = 140, by_threads = 1800,
               beside = 250, apart = 110, uneven = 135, packing = 2000, join = 150, clock = 140,
-              overlap = 10, memory_overlap = 3>
+              overlap = 10, memory_overlap = 3, reduction = 150>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch, "int64_t":$cache,
@@ -224,7 +227,7 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
                         "int64_t":$off_line, "int64_t":$by_threads, "int64_t":$beside,
                         "int64_t":$apart, "int64_t":$uneven, "int64_t":$packing,
                         "int64_t":$join, "int64_t":$clock, "int64_t":$overlap,
-                        "int64_t":$memory_overlap);
+                        "int64_t":$memory_overlap, "int64_t":$reduction);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {

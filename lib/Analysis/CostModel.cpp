@@ -102,6 +102,17 @@ static double getShare(const LoopWork &loop) {
   return std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
 }
 
+/// What one warpgroup takes for its own part of a loop, one thing after the other: it works on what
+/// its product has made before it needs the next one. The others fill the matrix unit meanwhile.
+static Time getLoneTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
+  double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
+  if (elements == 0 || work.products == 0)
+    return {};
+  double groups = std::max<int64_t>(countWarpgroups(loop, sm) * loop.teams, 1);
+  double share = work.products / rates.getProducts() + elements;
+  return {share / groups + work.reductions * rates.getReduction(), "elements"};
+}
+
 /// Parts of a loop around products overlap. What another CTA of the cluster has asked for comes for
 /// nothing. A slot is fetched again as soon as it is free, so that each turn waits for its share of
 /// the time until a copy has come.
@@ -117,8 +128,9 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
                         {asked / rates.getCache() + loads, "copies"},
                         {work.turns > 0 ? waited / countSlots(loop, sm) : 0, "latency"}},
                        rates.getOverlap());
-  time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
-                       "elements"});
+  double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
+  time = together({time, {elements, "elements"}, getLoneTime(loop, work, sm, rates)},
+                  rates.getOverlap());
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
   // under products of another warpgroup.
   time.ns += work.sums / rates.getElements() / std::clamp<int64_t>(countWarpgroups(loop, sm), 1, 2);

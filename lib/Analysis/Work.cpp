@@ -22,6 +22,7 @@ void Work::add(const Work &other, double times) {
   announced += times * other.announced;
   elements += times * other.elements;
   functions += times * other.functions;
+  reductions += times * other.reductions;
   sums += times * other.sums;
 }
 
@@ -93,8 +94,10 @@ bool WorkCounter::countCarried(Operation *loop) {
     auto shape = numbers.getShape(carried.getType());
     if (!shape)
       return giveUp(loop, kUnknownExtents);
-    if (shape->size() <= 1)
+    if (shape->size() <= 1) {
+      current->accumulators += 4 * countElements(*shape); // each row is four threads'
       continue;
+    }
     current->accumulators += countElements(*shape);
     current->carried += countElements(*shape);
   }

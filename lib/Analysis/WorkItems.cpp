@@ -76,8 +76,7 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   std::optional<SmallVector<int64_t>> known = numbers.getBounds(loop);
   std::optional<int64_t> likely = numbers.getLikely(loop);
   if (!known && !(likely && loop.getBounds().size() == 1))
-    return giveUp(loop, "goes over a number of items that is not known before the launch: bind "
-                        "what it follows from, or say likely(...)");
+    return giveUp(loop, "goes over a number of items that is not known before the launch");
   SmallVector<int64_t> bounds = known ? *known : SmallVector<int64_t>{*likely};
   double items = countElements(bounds);
   work.items = items;

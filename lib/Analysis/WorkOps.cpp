@@ -71,6 +71,7 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
     return giveUp(op, kUnknownExtents);
   double elements = times * countElements(*shape);
   work.elements += elements;
+  work.reductions += isa<ReduceOp>(op) ? times : 0;
   if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
       !isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp>(op))
     work.functions += elements;

@@ -23,6 +23,7 @@ static llvm::json::Object describe(const Work &work) {
   add("sent", work.sent);
   add("elements", work.elements);
   add("functions", work.functions);
+  add("reductions", work.reductions);
   add("sums", work.sums);
   return object;
 }

@@ -32,6 +32,7 @@ struct Work {
   double announced = 0; // of these, bytes that come with a signal
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
   double functions = 0; // of these, of exponentials, roots and their like
+  double reductions = 0; // ops that reduce a tile
   double sums = 0;      // elements of products that are added up apart, as those of fp8
 
   void add(const Work &other, double times);

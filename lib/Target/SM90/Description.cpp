@@ -50,7 +50,8 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   rates = <products = 6470, operands = 231, copies = 88, fetch = 35, cache = 104, elements = 170,
     functions = 40, sustained = 670890, memory = 4427, written = 3300, latency = 1300, launch = 1920,
     item = 183, split = 6450, few_sms = 135, line = 128, off_line = 120, by_threads = 1800, beside = 165,
-    apart = 106, uneven = 127, packing = 2000, join = 110, clock = 130, overlap = 10, memory_overlap = 3>,
+    apart = 106, uneven = 127, packing = 2000, join = 110, clock = 130, overlap = 10, memory_overlap = 3,
+    reduction = 150>,
   links = <by_ctas = 280, ctas_begin = 8000, by_engines = 340, engines_begin = 20000, by_stores = 330,
            copy = 5000, beside = 130>>)";
 

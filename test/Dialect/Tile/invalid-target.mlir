@@ -361,77 +361,77 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 0, written = 0, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with line = 96: it is a power of two}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 96, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000, join = 150: times are not negative}}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000, join = 150, reduction = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = -1, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1, join = 150: times are not negative}}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1, join = 150, reduction = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = -1, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with off_line = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 99, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with by_threads = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 99, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with beside = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 99, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with apart = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 99, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with uneven = 99: it says in percent how long things take that take longer, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 99, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = 2000, join = -1: times are not negative}}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = 2000, join = -1, reduction = 150: times are not negative}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = -1, clock = 140, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = -1, clock = 140, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with clock = 99: it says in percent how fast products of few SMs are, at least 100}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 99, overlap = 10, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 99, overlap = 10, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
@@ -523,14 +523,14 @@ module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, smal
 // expected-error @+1 {{rates with overlap = 0: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 0, memory_overlap = 3>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 0, memory_overlap = 3, reduction = 150>} {}
 
 // -----
 
 // expected-error @+1 {{rates with memory_overlap = 65: it is the exponent of a sum of powers, from 1 to 64}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
   sustained = 675000, memory = 3692, written = 3692, latency = 1400, launch = 1158, item = 200, split = 15000, few_sms = 130,
-  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 65>} {}
+  line = 32, off_line = 210, by_threads = 1800, beside = 250, apart = 110, uneven = 130, packing = 2000, join = 150, clock = 140, overlap = 10, memory_overlap = 65, reduction = 150>} {}
 
 // -----
 

@@ -36,7 +36,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
 // CHECK-SAME: parts_together = 16, item_slices = 64, slice_rows = 1, mailbox_slots = 64, merged_signals = 64, notified_peers = 0, posted_nap = 0, posted_share = 100, moved_units = 1, multicast_units = 32, edge_boxes = 4, edge_tiles = 8, edge_rows = 16, marked_elements = 1, large_put = 1, stored_pieces = 16>>,
 // CHECK-SAME: rates = <products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
 // CHECK-SAME: sustained = 675000, memory = 3692, written = 3692, latency = 0, launch = 0, item = 0, split = 0, few_sms = 130,
-// CHECK-SAME: line = 64, off_line = 100, by_threads = 1000, beside = 200, apart = 105, uneven = 120, packing = 0, join = 0, clock = 100, overlap = 1, memory_overlap = 64>,
+// CHECK-SAME: line = 64, off_line = 100, by_threads = 1000, beside = 200, apart = 105, uneven = 120, packing = 0, join = 0, clock = 100, overlap = 1, memory_overlap = 64, reduction = 0>,
 // CHECK-SAME: links = <by_ctas = 1, ctas_begin = 0, by_engines = 2, engines_begin = 3, by_stores = 4, copy = 0, beside = 100>>}
 module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16, sector = 32,
@@ -53,7 +53,7 @@ module attributes {mk.target = #mk.target<name = "timed", backend = "sm_90a", gr
     reduce_chains = 1, guarded_elements = 1, sliced_parts = 2, item_parts = 1, parts_ahead = 1, few_turns = 2, short_folds = 24, known_turns = 2, paired_turns = 16,
     busy_slots = 1, ring_depth = 2, small_ring_depth = 64, small_slot = 1, put_slots = 2, put_slot = 32,
     unrolled_parts = 1, cheap_ops = 1, spilled_elements = 1>>,
-  rates = <memory_overlap = 64, overlap = 1, clock = 100, join = 0, packing = 0, uneven = 120, apart = 105, beside = 200, by_threads = 1000, off_line = 100, line = 64,
+  rates = <reduction = 0, memory_overlap = 64, overlap = 1, clock = 100, join = 0, packing = 0, uneven = 120, apart = 105, beside = 200, by_threads = 1000, off_line = 100, line = 64,
     products = 6300, operands = 205, copies = 96, fetch = 90, cache = 120, elements = 145, functions = 26,
     sustained = 675000, memory = 3692, written = 3692, latency = 0, launch = 0, item = 0, split = 0, few_sms = 130>,
   links = <beside = 100, by_stores = 4, copy = 0, engines_begin = 3, by_engines = 2, ctas_begin = 0, by_ctas = 1>>} {}

@@ -18,4 +18,4 @@ module attributes {mk.target = #mk.target<name = "machine", backend = "sm_90a", 
     notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16, marked_elements = 8, large_put = 4194304, stored_pieces = 4>>,
   rates = <products = 1000, operands = 1000, copies = 1000, fetch = 1000, cache = 1000, elements = 100, functions = 100,
     sustained = 100000, memory = 400, written = 400, latency = 0, launch = 2000, item = 1000, split = 9000, few_sms = 100, line = 128, off_line = 150, by_threads = 1800, beside = 250,
- apart = 110, uneven = 110, packing = 2000, join = 0, clock = 100, overlap = 10, memory_overlap = 3>>} {}
+ apart = 110, uneven = 110, packing = 2000, join = 0, clock = 100, overlap = 10, memory_overlap = 3, reduction = 150>>} {}
