@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -99,7 +100,47 @@ struct Results {
   }
 };
 
+/// What decides in which exchanges a rank takes part, and with what: one line each.
+std::string describeShared(const Options &o) {
+  auto names = [](const std::vector<NamedFile> &files) {
+    std::vector<std::string> sorted;
+    for (const NamedFile &file : files)
+      sorted.push_back(file.name);
+    std::ranges::sort(sorted);
+    std::string text;
+    for (const std::string &name : sorted)
+      text += str(text.empty() ? "" : ",", name);
+    return text.empty() ? "none" : text;
+  };
+  auto given = [](bool is) { return is ? "given" : "not given"; };
+  return str("--launches\t", o.graph ? 1 : o.launches, "\n--graph\t",
+             o.graph ? str(o.launches) : "not given", "\n--candidate\t",
+             o.candidate ? str(o.candidate) : "not given", "\n--check\t", given(o.check),
+             "\n--check=races\t", given(o.races), "\n--out\t", names(o.outputs), "\n--in\t",
+             names(o.inputs), "\n--selftest\t", given(o.selfTest), "\n--timeline\t",
+             given(!o.timeline.empty()), "\n--seed\t", o.launch.seed, "\n");
+}
+
+/// Ranks that were told different things would wait for one another.
+Status agreeOnOptions(const Options &options, Job &job) {
+  std::string mine = describeShared(options);
+  return job.collect(
+      "options", mine,
+      [&](uint32_t rank, const std::string &theirs) -> Status {
+        std::istringstream own(mine), other(theirs);
+        std::string a, b;
+        while (std::getline(own, a) && std::getline(other, b))
+          if (size_t tab = a.find('\t'); a != b)
+            return error(StatusCode::InvalidArgument, "rank 0 has ", a.substr(0, tab), ": ",
+                         a.substr(tab + 1), ", rank ", rank, ": ", b.substr(b.find('\t') + 1),
+                         ": give all ranks the same options");
+        return Status::success();
+      },
+      patience());
+}
+
 Status runJob(const Options &given, Job &job, bool &passed) {
+  MK_TRY(agreeOnOptions(given, job));
   Options options = withJobMesh(given, job);
   double compileMs = 0;
   MK_ASSIGN(Package package,
