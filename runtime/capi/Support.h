@@ -54,8 +54,9 @@ mkernel_status guard(const char *function, Fn &&body) noexcept {
   try {
     return report(body(function));
   } catch (const std::bad_alloc &) {
-    return report(rt::Status(rt::StatusCode::ResourceExhausted,
-                             "there is no memory left"));
+    return report(rt::error(rt::StatusCode::ResourceExhausted, function,
+                            ": there is no memory left for what it was asked for: give smaller "
+                            "sizes, or raise the limit of memory (ulimit -v)"));
   } catch (const std::exception &e) {
     return report(rt::Status(rt::StatusCode::Internal, e.what()));
   }

@@ -32,7 +32,12 @@ Result<size_t> mk::rt::chooseVersion(const Package &package, const Mesh &mesh,
 
 Result<SymmetricNeeds> mk::rt::needsOf(const Package &package, size_t i, const Mesh &mesh,
                                        std::span<const DimValue> bind) {
-  VersionPlace place = placeOf(package.metadata(), i);
+  const Metadata &metadata = package.metadata();
+  if (size_t count = std::max<size_t>(metadata.versions.size(), 1); i >= count)
+    return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                 "': there is no version ", i, " (from 0), its package has ", count,
+                 ": give one that findFastest() or chooseVersion() names");
+  VersionPlace place = placeOf(metadata, i);
   SymmetricNeeds needs;
   for (size_t candidate = place.first; candidate < place.end(); ++candidate) {
     const Package &version = package.version(candidate);

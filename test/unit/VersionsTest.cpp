@@ -36,6 +36,19 @@ TEST(Versions, WhatIsWrittenIsRead) {
   EXPECT_EQ(&alone.version(0), &alone);
 }
 
+TEST(Versions, ThoseThatAreNotThereHaveNoNeeds) {
+  std::vector<DimValue> dims = {{"M", {8}}, {"N", {4}}};
+  EXPECT_ERROR(
+      needsOf(package("allgather"), 1, meshOf(1, 1), dims).status(), InvalidArgument,
+      "kernel 'allgather': there is no version 1 (from 0), its package has 1: give one that "
+      "findFastest() or chooseVersion() names");
+  auto three = Container().parse();
+  ASSERT_OK(three);
+  EXPECT_OK(needsOf(*three, 2, meshOf(1, 1), dims));
+  EXPECT_ERROR(needsOf(*three, 99, meshOf(1, 1), dims).status(), InvalidArgument,
+               "there is no version 99 (from 0), its package has 3");
+}
+
 TEST(Versions, DamageIsFound) {
   auto whole = Container().bytes();
   // Whole packages lie in there, so that what is cut off behind one must be noticed, too.

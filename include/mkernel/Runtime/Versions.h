@@ -41,7 +41,8 @@ VersionPlace placeOf(const Metadata &metadata, size_t i);
 std::string versionName(const Metadata &metadata, size_t i);
 
 /// Symmetric memory, bytes, and signal slots of a context in which any candidate of the version of
-/// `i` can be bound to these dimensions, one at a time. As chooseVersion.
+/// `i` can be bound to these dimensions, one at a time. As chooseVersion; InvalidArgument
+/// if the package has no version `i`.
 struct SymmetricNeeds {
   uint64_t heapBytes = 0;
   uint32_t slots = 0;

@@ -233,7 +233,14 @@ Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream)
     fillsOnHost_ = !random_;
   }
   if (!random_ || !RandomKernel::takes(layout)) {
-    std::vector<std::byte> local(bytes(arg));
+    std::vector<std::byte> local;
+    try {
+      local.resize(bytes(arg));
+    } catch (const std::bad_alloc &) {
+      return error(StatusCode::ResourceExhausted, "argument '", metadata_.args[arg].name,
+                   "': there is no memory of the host for a copy of its ", bytes(arg),
+                   " bytes: give smaller sizes, or raise the limit of memory (ulimit -v)");
+    }
     values.fill(layout, local.data());
     return upload(arg, local.data(), stream);
   }

@@ -4,6 +4,8 @@
 #include "device/host/Grid.h"
 
 #include <cstring>
+#include <functional>
+#include <new>
 
 using namespace mk::rt;
 
@@ -51,7 +53,16 @@ public:
       }
       // Room to align: rows are read with vector loads.
       constexpr size_t align = 64;
-      owned_[i].resize(bytes(i) + align);
+      try {
+        owned_[i].resize(bytes(i) + align);
+      } catch (const std::bad_alloc &) {
+        return error(StatusCode::ResourceExhausted, "kernel '", metadata_.kernel, "': argument '",
+                     metadata_.args[i].name, "' of ",
+                     shapeText(plan_.shard(i, context_.rank()).sizes), " elements takes ", bytes(i),
+                     " bytes on rank ", context_.rank(),
+                     ", and there is no memory for that: give smaller sizes, or raise the limit of "
+                     "memory (ulimit -v)");
+      }
       auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
       data_[i] = owned_[i].data() + (align - address % align) % align;
     }

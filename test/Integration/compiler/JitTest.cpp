@@ -372,6 +372,18 @@ TEST_F(JitTest, BracketsThatNestWithoutEndAreAnError) {
   EXPECT_FALSE(package);
   EXPECT_NE(package.status().message().find("nest more than 1000 deep"),
             std::string::npos);
+TEST_F(JitTest, SizesThatTakeTooMuchMemoryAreAnError) {
+  auto package = compile();
+  ASSERT_OK(package);
+  load(*package);
+  EXPECT_ERROR(kernel->bind({{"M", {int64_t(1) << 40}}, {"N", {1}}, {"K", {16}}}).status(),
+               ResourceExhausted,
+               "kernel 'gemm_nt': argument 'a' of 1099511627776 x 16 elements takes 35184372088832 "
+               "bytes on rank 0, and there is no memory for that: give smaller sizes, or raise the "
+               "limit of memory (ulimit -v)");
+  EXPECT_OK(kernel->bind({{"M", {8}}, {"N", {8}}, {"K", {16}}}));
+}
+
 }
 
 TEST_F(JitTest, ACacheThatCannotBeWrittenIsNoFailure) {
