@@ -213,6 +213,16 @@ int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
     std::memset(memory, value, bytes);
   return ask(Request::Upload, to, bytes);
 }
+int memGetAddressRange(uint64_t *from, size_t *size, uint64_t address) {
+  std::lock_guard lock(guard);
+  for (auto &[at, block] : blocks)
+    if (address >= at && address < at + block.bytes && !block.host) {
+      *from = at;
+      *size = block.bytes;
+      return 0;
+    }
+  return kInvalid;
+}
 int pointerGetAttribute(void *value, int which, uint64_t address) {
   std::lock_guard lock(guard);
   if (which != kPointerMemoryType)

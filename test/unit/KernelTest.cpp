@@ -157,6 +157,28 @@ TEST(Kernel, NothingIsLaunchedOnceTheContextIsClosed) {
                "the context is closed");
 }
 
+TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    Context &context = *ranks.contexts[r];
+    auto kernel = Kernel::load(context, ag);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {23}}, {"N", {9}}});
+    ASSERT_OK(bound);
+    uint64_t used = context.heap().used();
+    ASSERT_OK((*bound)->attach("a", (*bound)->data("a")));
+    EXPECT_EQ(context.heap().used(), used);
+    std::byte *own = (*bound)->data("c");
+    ASSERT_OK((*bound)->attach("c", own));
+    std::vector<float> c(23 * 9);
+    ASSERT_OK((*bound)->upload("c", c.data())); // a sanitizer sees whether it is there
+    ASSERT_OK((*bound)->attach("c", c.data()));
+    ASSERT_OK(gatherOnce(**bound, 23, 9, 1, {}, c));
+  });
+  ranks.close();
+}
+
 TEST(Kernel, MeshMustFit) {
   auto mesh = Mesh::create({{"gpu", 1, LinkKind::Link}});
   ASSERT_OK(mesh);

@@ -11,6 +11,8 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 using namespace mk::rt;
@@ -129,6 +131,66 @@ Status Binding::choose() {
       metadata_.timeline ? tracks_.address() : 0);
 }
 
+/// Two dimensions of an array, of which some elements have one address; nothing where none have.
+/// Of more than two dimensions those are not found that only three together show.
+static std::optional<std::pair<size_t, size_t>> findOverlap(std::span<const int64_t> sizes,
+                                                            std::span<const int64_t> strides) {
+  for (size_t d = 0; d < sizes.size(); ++d)
+    for (size_t e = d; e < sizes.size() && sizes[d] > 1; ++e) {
+      if (d == e ? strides[d] == 0
+                 : sizes[e] > 1 && strides[d] && strides[e] &&
+                       strides[e] / std::gcd(strides[d], strides[e]) < sizes[d] &&
+                       strides[d] / std::gcd(strides[d], strides[e]) < sizes[e])
+        return std::pair(d, e);
+    }
+  return std::nullopt;
+}
+
+Status Binding::checkReach(size_t arg, const std::byte *data,
+                           std::span<const int64_t> strides) const {
+  const Metadata::Arg &a = metadata_.args[arg];
+  const std::vector<int64_t> &sizes = tensors_[arg].sizes;
+  auto refuse = [&](const auto &...why) {
+    return error(StatusCode::InvalidArgument, "argument '", a.name, "' of ", shapeText(sizes),
+                 " elements with strides ", shapeText(strides), ": ", why...);
+  };
+  auto overlap = a.kind == Metadata::ArgKind::In ? std::nullopt : findOverlap(sizes, strides);
+  if (overlap && overlap->first == overlap->second)
+    return refuse("the kernel writes it, and all elements along dimension ", overlap->first,
+                  " would have one address: give a stride of at least 1");
+  if (overlap)
+    return refuse("the kernel writes it, and elements of dimensions ", overlap->first, " and ",
+                  overlap->second, " would have one address: give strides that keep them apart");
+  auto begin = reinterpret_cast<uint64_t>(data);
+  unsigned __int128 end = 1;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    end += static_cast<unsigned __int128>(sizes[d] - 1) * uint64_t(strides[d]);
+  // Of 64 bits each: sums of products, and their bytes, fit.
+  end = end * byteSize(a.type) + begin;
+  if (end > UINT64_MAX)
+    return refuse("its last element would lie behind all addresses: give smaller strides");
+  uint64_t last = uint64_t(end), has = begin;
+  Heap &heap = context_.heap();
+  if (context_.device().kind() == DeviceKind::Gpu && heap.contains(data)) {
+    auto memory = heap.allocationOf(data);
+    has = reinterpret_cast<uint64_t>(heap.base()) +
+          (memory ? memory->offset + memory->bytes : heap.backed());
+  } else {
+    // What is mapped in parts has several ranges in a row.
+    uint64_t from = 0;
+    size_t size = 0;
+    while (has < last && device_->driver().memGetAddressRange(&from, &size, has) == kSuccess &&
+           from + size > has)
+      has = from + size;
+    if (has == begin) // the driver cannot tell
+      return Status::success();
+  }
+  if (has >= last)
+    return Status::success();
+  return refuse("it takes ", last - begin, " bytes, and the memory has ", has - begin,
+                " from there on: attach as much as it takes, or give smaller strides");
+}
+
 Status Binding::attach(size_t arg, std::byte *data,
                        std::span<const int64_t> strides) {
   const Driver &driver = device_->driver();
@@ -147,12 +209,19 @@ Status Binding::attach(size_t arg, std::byte *data,
                  " does not reach the memory: attach memory of the GPU, or "
                  "copy the values to the argument's own with upload()");
   Tensor &tensor = tensors_[arg];
+  std::vector<int64_t> used = strides.empty()
+                                  ? tightStrides(tensor.sizes)
+                                  : std::vector<int64_t>(strides.begin(), strides.end());
+  if (bytes(arg))
+    MK_TRY(checkReach(arg, data, used));
   tensor.address = address;
-  tensor.strides = strides.empty()
-                       ? tightStrides(tensor.sizes)
-                       : std::vector<int64_t>(strides.begin(), strides.end());
-  owned_[arg].reset();
-  shared_[arg].reset();
+  tensor.strides = std::move(used);
+  // What it has of its own may be given to it again.
+  uint64_t own = owned_[arg].address();
+  if (address < own || address - own > bytes(arg))
+    owned_[arg].reset();
+  if (data != shared_[arg].data())
+    shared_[arg].reset();
   return choose();
 }
 

@@ -62,6 +62,8 @@ private:
   bool isCapturing(StreamHandle stream) const;
   Status launchAsGraph(const LaunchOptions &options);
   uint64_t bytes(size_t arg) const;
+  /// Whether the memory has all elements of the argument, and an output's lie apart.
+  Status checkReach(size_t arg, const std::byte *data, std::span<const int64_t> strides) const;
   Status checkTight(size_t arg, std::string_view what) const;
   /// Makes the first variant ready that the arguments of all ranks allow. Collective where there
   /// are several of both.

@@ -204,6 +204,8 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(memExport, cuMemExportToShareableHandle, 10020,                            \
     (void *, uint64_t, int, unsigned long long))                               \
   X(memImport, cuMemImportFromShareableHandle, 10020, (uint64_t *, void *, int)) \
+  X(memGetAddressRange, cuMemGetAddressRange, 3020,                            \
+    (uint64_t *, size_t *, uint64_t))                                          \
   X(pointerGetAttribute, cuPointerGetAttribute, 4000, (void *, int, uint64_t)) \
   X(moduleLoadDataEx, cuModuleLoadDataEx, 2010,                                \
     (ModuleHandle *, const void *, unsigned, int *, void **))                  \

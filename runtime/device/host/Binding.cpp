@@ -86,8 +86,12 @@ public:
                    " elements: the host target takes row-major, tight memory "
                    "only: copy it");
     data_[arg] = data;
-    owned_[arg] = {};
-    shared_[arg].reset();
+    // What it has of its own may be given to it again.
+    const std::vector<std::byte> &own = owned_[arg];
+    if (std::less<>()(data, own.data()) || std::less<>()(own.data() + own.size(), data))
+      owned_[arg] = {};
+    if (data != shared_[arg].data())
+      shared_[arg].reset();
     return Status::success();
   }
   Status upload(size_t arg, const void *from, void *) override {

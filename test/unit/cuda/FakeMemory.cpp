@@ -250,6 +250,15 @@ int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
   std::memset(reinterpret_cast<void *>(to), value, bytes);
   return 0;
 }
+int memGetAddressRange(uint64_t *from, size_t *size, uint64_t address) {
+  for (auto &[at, bytes] : fake.blocks)
+    if (address >= at && address < at + bytes) {
+      *from = at;
+      *size = bytes;
+      return 0;
+    }
+  return 1;
+}
 int pointerGetAttribute(void *value, int which, uint64_t address) {
   if (which != kPointerMemoryType)
     return 1;

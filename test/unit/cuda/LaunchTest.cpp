@@ -192,6 +192,66 @@ TEST_F(CudaLaunch, AttachedMemoryWithStrides) {
   ASSERT_EQ((*device)->memFree(memory), 0);
 }
 
+TEST_F(CudaLaunch, StridesStayWithinTheMemory) {
+  bind(package(), 3, 2);
+  auto device = cuda::Driver::get();
+  ASSERT_OK(device);
+  uint64_t memory = 0;
+  ASSERT_EQ((*device)->memAlloc(&memory, 4096), 0);
+  auto *at = reinterpret_cast<float *>(memory);
+  auto attach = [&](const char *arg, float *to, int64_t s0, int64_t s1) {
+    int64_t strides[] = {s0, s1};
+    return bound->attach(arg, to, strides);
+  };
+  for (int64_t huge : {int64_t(1) << 60, int64_t(1) << 62, INT64_MAX})
+    for (auto [s0, s1] : {std::pair(huge, int64_t(1)), std::pair(int64_t(2), huge)}) {
+      Status status = attach("a", at, s0, s1);
+      EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << s0 << " " << s1;
+      EXPECT_THAT(status.message(), HasSubstr("argument 'a' of 3 x 2 elements with strides "));
+      EXPECT_THAT(status.message(), HasSubstr("give smaller strides"));
+    }
+  EXPECT_ERROR(attach("a", at, int64_t(1) << 61, 1), InvalidArgument,
+               "its last element would lie behind all addresses: give smaller strides");
+  // Of 1024 elements: the last one is the argument's.
+  EXPECT_OK(attach("a", at, 511, 1));
+  EXPECT_OK(attach("a", at, 510, 3));
+  EXPECT_ERROR(attach("a", at, 512, 1), InvalidArgument,
+               "it takes 4104 bytes, and the memory has 4096 from there on: attach as much as it "
+               "takes, or give smaller strides");
+  EXPECT_ERROR(attach("a", at + 1023, 2, 1), InvalidArgument,
+               "it takes 24 bytes, and the memory has 4 from there on");
+  EXPECT_ERROR(bound->attach("a", at + 1020), InvalidArgument,
+               "it takes 24 bytes, and the memory has 16 from there on");
+  // What is refused changes nothing.
+  EXPECT_EQ(bound->data("a"), reinterpret_cast<std::byte *>(at));
+  // Elements of an input may share addresses, those of an output must not.
+  EXPECT_OK(attach("a", at, 0, 1));
+  EXPECT_OK(attach("a", at, 1, 1));
+  EXPECT_ERROR(attach("c", at, 0, 1), InvalidArgument,
+               "argument 'c' of 3 x 2 elements with strides 0 x 1: the kernel writes it, and all "
+               "elements along dimension 0 would have one address: give a stride of at least 1");
+  EXPECT_ERROR(attach("c", at, 2, 0), InvalidArgument, "all elements along dimension 1");
+  EXPECT_ERROR(attach("c", at, 1, 1), InvalidArgument,
+               "elements of dimensions 0 and 1 would have one address: give strides that keep them "
+               "apart");
+  EXPECT_ERROR(attach("c", at, 1, 2), InvalidArgument, "elements of dimensions 0 and 1");
+  EXPECT_OK(attach("c", at, 1, 3)); // by columns
+  EXPECT_OK(attach("c", at, 2, 3)); // 0, 3, 2, 5, 4, 7
+  bound.reset();
+  ASSERT_EQ((*device)->memFree(memory), 0);
+}
+
+TEST_F(CudaLaunch, AnArgumentsOwnMemoryMayBeAttached) {
+  bind(package());
+  size_t blocks = fake->blocks.size();
+  ASSERT_OK(bound->attach("a", bound->data("a")));
+  EXPECT_EQ(fake->blocks.size(), blocks);
+  auto a = values(24, 3);
+  ASSERT_OK(bound->upload("a", a.data()));
+  ASSERT_OK(bound->launch({}));
+  expectAffine(a);
+}
+
 TEST_F(CudaLaunch, ArgumentsChooseAVariant) {
   bind(package("affine", {withTensorMaps()}), 3, 4);
   EXPECT_EQ(fake->count("cuFuncLoad"), 1u) << "of the variant that is taken";
