@@ -292,14 +292,36 @@ Result<std::vector<std::string>> Context::allGather(std::string_view what,
   return result;
 }
 
-Result<uint32_t> Context::allocateSlots(uint64_t n, std::string_view what) {
-  uint32_t begin = slotsUsed_;
-  if (n > heap_->slots() - begin)
-    return error(StatusCode::ResourceExhausted, what, " need ", n,
-                 " signal slots; ", heap_->slots() - begin, " of ",
-                 heap_->slots(),
-                 " are free: create the context with more "
-                 "(ContextOptions::slots)");
+Result<SlotRange> Context::allocateSlots(uint64_t n, std::string_view what) {
+  if (n == 0)
+    return SlotRange();
+  uint32_t begin = 0;
+  uint64_t largest = 0;
+  for (const auto &[taken, count] : slots_) {
+    largest = std::max<uint64_t>(largest, taken - begin);
+    if (taken - begin >= n)
+      break;
+    begin = taken + count;
+  }
+  uint32_t last = heap_->slots() - begin, free = heap_->slots() - slotsUsed_;
+  largest = std::max<uint64_t>(largest, last);
+  if (n > largest)
+    return error(StatusCode::ResourceExhausted, what, " need ", n, " signal slots; ", free, " of ",
+                 heap_->slots(), " are free",
+                 largest < free ? str(", at most ", largest, " in a row") : std::string(),
+                 ": create the context with more (ContextOptions::slots)");
+  slots_.emplace(begin, static_cast<uint32_t>(n));
   slotsUsed_ += static_cast<uint32_t>(n);
-  return begin;
+  return SlotRange(*this, begin);
+}
+
+void Context::freeSlots(uint32_t begin) {
+  auto it = slots_.find(begin);
+  slotsUsed_ -= it->second;
+  slots_.erase(it);
+}
+
+SlotRange::~SlotRange() {
+  if (context_)
+    context_->freeSlots(begin_);
 }

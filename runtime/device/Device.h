@@ -22,6 +22,8 @@ public:
   /// The same for the host's own loads and stores; null where it has to use
   /// upload() and download().
   virtual std::byte *hostData(size_t arg) const = 0;
+  /// Where its signals are that peers raise by number: the first slots of each.
+  virtual std::vector<uint32_t> slots() const = 0;
   /// `arg` and `data` are checked by the caller: aligned, of a symmetric argument in
   /// the heap, where all ranks have it.
   /// `strides`: none (row-major and tight) or one for each dimension, elements.

@@ -125,10 +125,11 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
   MK_ASSIGN(plan_,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
   // Before memory is allocated, which ranks do together.
-  MK_TRY(agree(describePlan(whole, digest)));
+  MK_TRY(agree(describePlan(whole, digest), "bind the same package and dimensions on every rank"));
   MK_ASSIGN(device_, code_->bind(metadata_, plan_));
   // Also the barrier behind which peers may raise this rank's signals.
-  return agree(describePlaces());
+  return agree(describePlaces(),
+               "allocate, bind and destroy kernels in the same order on all ranks");
 }
 
 std::string mk::rt::describeSizes(const Metadata &metadata, const Digest &digest,
@@ -183,12 +184,14 @@ std::string BoundKernel::describePlaces() const {
                 offset ? str("at offset ", *offset) : "outside of the heap",
                 "\n");
   }
-  return text;
+  std::string slots;
+  for (uint32_t slot : device_->slots())
+    slots += str(slots.empty() ? "" : ", ", slot);
+  return text + str("place of the signals of kernel '", metadata_.kernel, "'\tslots ", slots, "\n");
 }
 
-Status BoundKernel::agree(const std::string &text) {
-  return agreeOnLines(context_, str("bind ", metadata_.kernel), text,
-                      "bind the same package and dimensions on every rank");
+Status BoundKernel::agree(const std::string &text, std::string_view remedy) {
+  return agreeOnLines(context_, str("bind ", metadata_.kernel), text, remedy);
 }
 
 size_t BoundKernel::index(std::string_view name) const {

@@ -179,6 +179,71 @@ TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
   ranks.close();
 }
 
+// Each binding is there before the one that it takes the place of goes.
+TEST(Kernel, SlotsAreGivenBackInAnyOrder) {
+  Ranks ranks(2, 1);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    Context &context = *ranks.contexts[r];
+    uint32_t before = context.slotsUsed();
+    auto kernel = Kernel::load(context, ag);
+    ASSERT_OK(kernel);
+    std::unique_ptr<BoundKernel> bound;
+    std::vector<float> c(23 * 9);
+    uint32_t most = 0;
+    for (int64_t i = 0; i < 300; ++i) {
+      // Sizes change, so that gaps do.
+      int64_t m = 9 + i % 15, n = 1 + i % 9;
+      auto next = (*kernel)->bind({{"M", {m}}, {"N", {n}}});
+      ASSERT_OK(next);
+      most = std::max(most, context.slotsUsed());
+      bound = std::move(*next);
+      if (i % 10 == 0) {
+        c.resize(size_t(m * n));
+        ASSERT_OK(bound->attach("c", c.data()));
+        ASSERT_OK(gatherOnce(*bound, m, n, i, {}, c));
+      }
+    }
+    EXPECT_LT(most, 4096u / 4);
+    bound.reset();
+    EXPECT_EQ(context.slotsUsed(), before);
+    // Too many, in several pieces.
+    auto all = context.allocateSlots(4096, "all");
+    ASSERT_OK(all);
+    EXPECT_ERROR(
+        context.allocateSlots(1, "the test's").status(), ResourceExhausted,
+        "the test's need 1 signal slots; 0 of 4096 are free: create the context with more");
+    *all = SlotRange();
+    auto first = context.allocateSlots(2000, "a"), second = context.allocateSlots(1000, "b");
+    ASSERT_OK(first);
+    ASSERT_OK(second);
+    *first = SlotRange();
+    EXPECT_ERROR(context.allocateSlots(3000, "the test's").status(), ResourceExhausted,
+                 "need 3000 signal slots; 3096 of 4096 are free, at most 2000 in a row: create");
+  });
+  ranks.close();
+}
+
+TEST(Kernel, RanksWhoseSignalsLieElsewhereAreNamed) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    Context &context = *ranks.contexts[r];
+    auto kernel = Kernel::load(context, ag);
+    ASSERT_OK(kernel);
+    SlotRange held;
+    if (r == 1) {
+      auto taken = context.allocateSlots(5, "the test's");
+      ASSERT_OK(taken);
+      held = std::move(*taken);
+    }
+    EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
+                 "ranks disagree: place of the signals of kernel 'allgather' is slots 0, 2, ");
+    EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
+                 ": allocate, bind and destroy kernels in the same order on all ranks");
+  });
+}
+
 TEST(Kernel, MeshMustFit) {
   auto mesh = Mesh::create({{"gpu", 1, LinkKind::Link}});
   ASSERT_OK(mesh);

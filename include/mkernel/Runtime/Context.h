@@ -73,6 +73,28 @@ struct ContextOptions {
   bool proxyPaused = false; // start with a proxy that does nothing (tests)
 };
 
+class Context;
+
+/// Signal slots in a row, which are given back when it goes. Not after its context.
+class SlotRange {
+public:
+  SlotRange() = default;
+  SlotRange(SlotRange &&other) noexcept { *this = std::move(other); }
+  SlotRange &operator=(SlotRange &&other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(begin_, other.begin_);
+    return *this;
+  }
+  ~SlotRange();
+  uint32_t begin() const { return begin_; }
+
+private:
+  friend class Context;
+  SlotRange(Context &context, uint32_t begin) : context_(&context), begin_(begin) {}
+  Context *context_ = nullptr;
+  uint32_t begin_ = 0;
+};
+
 class Context {
 public:
   /// Meets all other ranks; each of them must call it with the same mesh.
@@ -133,10 +155,10 @@ public:
   /// What this rank has launched, beside what other ranks have.
   Launches &launches() { return *launches_; }
 
-  /// `n` signal slots in a row. Collective in the sense of Heap::allocate.
-  Result<uint32_t> allocateSlots(uint64_t n, std::string_view what);
+  /// The first gap of `n` signal slots. As of Heap::allocate: all ranks allocate and give back in
+  /// the same order, and get the same.
+  Result<SlotRange> allocateSlots(uint64_t n, std::string_view what);
   uint32_t slotsUsed() const { return slotsUsed_; }
-  void rewindSlots(uint32_t mark) { slotsUsed_ = mark; }
 
   /// Channel of the proxy that is no CTA's: the launch itself.
   uint16_t launchChannel() const {
@@ -144,8 +166,10 @@ public:
   }
 
 private:
+  friend class SlotRange;
   Context();
   Status build();
+  void freeSlots(uint32_t begin);
   Status claim();
   void release();
   Status checkOpen(std::string_view what) const;
@@ -166,6 +190,7 @@ private:
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<DeviceNetwork> network_;
   std::unique_ptr<Proxy> proxy_;
+  std::map<uint32_t, uint32_t> slots_; // that are taken: first and number
   uint32_t slotsUsed_ = 0;
   uint64_t gathers_ = 0;
   bool closed_ = false;

@@ -207,8 +207,8 @@ private:
   std::string describePlaces() const;
   Status checkShared(size_t arg, std::byte *data,
                      std::span<const int64_t> strides) const;
-  /// Compares with what other ranks say. Collective.
-  Status agree(const std::string &text);
+  /// Compares with what other ranks say; `remedy` is for who differs. Collective.
+  Status agree(const std::string &text, std::string_view remedy);
 
   Context &context_;
   std::shared_ptr<const Payload> payload_;

@@ -35,9 +35,6 @@ Binding::~Binding() {
   // have reports to write.
   Current current(*device_);
   device_->driver().ctxSynchronize();
-  // A stack: what was bound last is given back first, anything else with the context.
-  if (slotEnd_ && context_.slotsUsed() == slotEnd_)
-    context_.rewindSlots(slotBegin_);
   if (jobAbort_) {
     context_.abort().removeMirror(jobAbort_);
     context_.abort().check().ignore();
@@ -80,11 +77,8 @@ Status Binding::allocate() {
   }
   for (const Metadata::Variant &variant : metadata_.gpu->variants)
     variants_.emplace_back(metadata_, variant);
-  slotBegin_ = context_.slotsUsed();
   for (Variant &variant : variants_)
     MK_TRY(variant.allocate(context_, device_, plan_));
-  if (context_.world() > 1)
-    slotEnd_ = context_.slotsUsed();
   if (metadata_.timeline)
     MK_TRY(tracks_.allocate(device_, metadata_));
   constexpr uint64_t abortAt = 64;
@@ -103,6 +97,13 @@ Status Binding::allocate() {
   launch_.rank = context_.rank();
   launch_.world = context_.world();
   return choose();
+}
+
+std::vector<uint32_t> Binding::slots() const {
+  std::vector<uint32_t> first;
+  for (const Variant &variant : variants_)
+    variant.peers().listSlots(first);
+  return first;
 }
 
 Status Binding::choose() {

@@ -31,6 +31,7 @@ public:
     return reinterpret_cast<std::byte *>(tensors_[arg].address);
   }
   std::byte *hostData(size_t) const override { return nullptr; }
+  std::vector<uint32_t> slots() const override;
   Status attach(size_t arg, std::byte *data,
                 std::span<const int64_t> strides) override;
   Status settle(size_t arg) override;
@@ -86,8 +87,7 @@ private:
   std::vector<DeviceMemory> owned_;   // empty where attached or in the heap
   std::vector<HeapMemory> shared_;    // in the heap; empty where attached
   std::vector<Variant> variants_;
-  size_t chosen_ = 0; // of them
-  uint32_t slotBegin_ = 0, slotEnd_ = 0; // of its signals
+  size_t chosen_ = 0;   // of them
   PinnedMemory pinned_; // mk_gpu_report, then the job's abort word
   mk_gpu_report *report_ = nullptr;
   std::atomic<uint32_t> *jobAbort_ = nullptr;

@@ -18,7 +18,6 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
   Current current(*gpu_);
   auto *network = static_cast<GpuNetwork *>(context.network());
   network_ = network ? network->address() : 0;
-  uint32_t firstSlot = context.slotsUsed();
   auto add = [&](uint64_t elements, std::string_view name) -> Status {
     uint64_t bytes = std::max<uint64_t>(elements, 1) * sizeof(uint32_t);
     MK_ASSIGN(HeapMemory words,
@@ -27,9 +26,11 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
     auto address = reinterpret_cast<uint64_t>(words.data());
     SharedSignal signal{address, 0, 0};
     if (network) {
-      MK_ASSIGN(signal.slot,
-                context.allocateSlots(elements, str("signal '", name, "'")));
+      MK_ASSIGN(SlotRange slots, context.allocateSlots(elements, str("signal '", name, "'")));
+      signal.slot = slots.begin();
       signal.net = network->word(signal.slot);
+      slots_.push_back(std::move(slots));
+      MK_TRY(network->clear(signal.slot, elements));
     }
     signals_.push_back(signal);
     shared_.push_back(std::move(words));
@@ -46,8 +47,6 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
   }
   MK_TRY(add(context.world(), "ready"));
   MK_TRY(add(context.world(), "done"));
-  if (network)
-    MK_TRY(network->clear(firstSlot, context.slotsUsed() - firstSlot));
   return driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize");
 }
 
@@ -112,6 +111,11 @@ Status Peers::describe(Context &context, const Metadata &metadata,
   current_ = memory.address();
   memory_.emplace(std::move(places), std::move(memory));
   return Status::success();
+}
+
+void Peers::listSlots(std::vector<uint32_t> &first) const {
+  for (const SlotRange &slots : slots_)
+    first.push_back(slots.begin());
 }
 
 void Peers::fill(mk_gpu_launch &launch) const {

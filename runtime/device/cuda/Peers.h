@@ -36,6 +36,8 @@ public:
   /// Each signal of scope sys, zeroes for others; then `ready` and `done`. Empty on a mesh
   /// of one rank.
   std::span<const SharedSignal> signals() const { return signals_; }
+  /// Appends the first slots of each, where a network raises them.
+  void listSlots(std::vector<uint32_t> &first) const;
 
 private:
   struct Tables {
@@ -46,6 +48,7 @@ private:
   std::vector<SharedSignal> signals_;
   uint64_t network_ = 0; // mk_gpu_network
   std::vector<HeapMemory> shared_; // behind them
+  std::vector<SlotRange> slots_;   // theirs in a network
   Tables tables_;
   std::map<std::vector<uint64_t>, DeviceMemory> memory_; // by places
   uint64_t current_ = 0;

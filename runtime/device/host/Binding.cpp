@@ -30,15 +30,7 @@ public:
       : context_(context), metadata_(metadata), plan_(plan),
         grid_(context, metadata, payload, plan) {}
 
-  ~HostBinding() override {
-    // Slots are a stack: what was bound last is given back first, anything
-    // else stays until the context goes.
-    if (slotEnd_ && context_.slotsUsed() == slotEnd_)
-      context_.rewindSlots(slotBegin_);
-  }
-
   Status allocate() {
-    slotBegin_ = context_.slotsUsed();
     data_.resize(metadata_.args.size());
     owned_.resize(metadata_.args.size());
     shared_.resize(metadata_.args.size());
@@ -66,13 +58,12 @@ public:
       auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
       data_[i] = owned_[i].data() + (align - address % align) % align;
     }
-    MK_TRY(grid_.prepare());
-    slotEnd_ = context_.slotsUsed();
-    return Status::success();
+    return grid_.prepare();
   }
 
   std::byte *data(size_t arg) const override { return data_[arg]; }
   std::byte *hostData(size_t arg) const override { return data_[arg]; }
+  std::vector<uint32_t> slots() const override { return grid_.slots(); }
 
   Status attach(size_t arg, std::byte *data,
                 std::span<const int64_t> strides) override {
@@ -148,7 +139,6 @@ private:
   // Of arguments: what is not symmetric, and what is; empty where attached.
   std::vector<std::vector<std::byte>> owned_;
   std::vector<HeapMemory> shared_;
-  uint32_t slotBegin_ = 0, slotEnd_ = 0;
 };
 
 class HostCode : public DeviceCode {

@@ -267,8 +267,8 @@ bool Cta::executeNet(Pending &pending) {
       } else if (pending.signal != MK_NO_SIGNAL) {
         command.flags = MK_CMD_HAS_SIGNAL | (strong ? MK_CMD_STRONG : 0);
         command.amount = 1;
-        command.slot = grid_.signals[pending.signal].slot +
-                       static_cast<uint32_t>(pending.index);
+        command.slot =
+            grid_.signals[pending.signal].slots.begin() + static_cast<uint32_t>(pending.index);
       }
       ok = submit(command);
     }

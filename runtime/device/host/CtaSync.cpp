@@ -44,7 +44,7 @@ bool Cta::raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,
   }
   if (!awaitReady(peer))
     return false;
-  uint32_t slot = array.slot + static_cast<uint32_t>(index);
+  uint32_t slot = array.slots.begin() + static_cast<uint32_t>(index);
   if (auto *word = grid_.heap().peerSignal(peer, slot)) {
     word->fetch_add(amount, std::memory_order_release);
     return true;

@@ -29,11 +29,11 @@ Status Grid::prepare() try {
   kernel_ = context.launches().bind();
   const Plan &own = plan.plan(rank());
   uint32_t peers = world();
-  MK_ASSIGN(readySlot_, context.allocateSlots(peers, "the launch protocol's"));
-  MK_ASSIGN(doneSlot_, context.allocateSlots(peers, "the launch protocol's"));
+  MK_ASSIGN(readySlots_, context.allocateSlots(peers, "the launch protocol's"));
+  MK_ASSIGN(doneSlots_, context.allocateSlots(peers, "the launch protocol's"));
   for (uint32_t r = 0; r < peers; ++r) {
-    readyBase_.push_back(heap().signal(readySlot_ + r).load());
-    doneBase_.push_back(heap().signal(doneSlot_ + r).load());
+    readyBase_.push_back(heap().signal(readySlots_.begin() + r).load());
+    doneBase_.push_back(heap().signal(doneSlots_.begin() + r).load());
   }
   for (size_t i = 0; i < metadata.signals.size(); ++i) {
     SignalArray &s = signals.emplace_back();
@@ -41,9 +41,8 @@ Status Grid::prepare() try {
     s.elements = own.signals[i].elements;
     s.arrivals = own.signals[i].arrivals;
     if (s.sys) {
-      MK_ASSIGN(s.slot, context.allocateSlots(
-                            s.elements, str("the elements of signal '",
-                                            metadata.signals[i].name, "'")));
+      MK_ASSIGN(s.slots, context.allocateSlots(s.elements, str("the elements of signal '",
+                                                               metadata.signals[i].name, "'")));
     } else {
       s.local = std::make_unique<std::atomic<uint64_t>[]>(s.elements);
     }
@@ -79,6 +78,14 @@ Status Grid::prepare() try {
   return error(StatusCode::ResourceExhausted, "kernel '", metadata.kernel,
                "': there is no memory for its signals, counters and queues on rank ",
                rank(), ": give smaller sizes");
+}
+
+std::vector<uint32_t> Grid::slots() const {
+  std::vector<uint32_t> first = {readySlots_.begin(), doneSlots_.begin()};
+  for (const SignalArray &s : signals)
+    if (s.sys)
+      first.push_back(s.slots.begin());
+  return first;
 }
 
 Status Grid::launch(const LaunchOptions &options,
@@ -137,11 +144,11 @@ Status Grid::launch(const LaunchOptions &options,
 
   monitor.beginLaunch(kernel_, epoch_, number_);
 
-  Status status = payload.prepare ? Status::success() : tellPeers(readySlot_);
+  Status status = payload.prepare ? Status::success() : tellPeers(readySlots_.begin());
   if (status.isOk())
     status = runCtas();
   if (status.isOk())
-    status = tellPeers(doneSlot_);
+    status = tellPeers(doneSlots_.begin());
   if (status.isOk())
     status = waitForPeers();
   if (status.isOk())

@@ -29,7 +29,7 @@ int64_t steadyNow();
 /// launch are its value less its base, in wrap-around arithmetic.
 struct SignalArray {
   bool sys = false;      // in the heap, peers can raise it; else local
-  uint32_t slot = 0;     // first heap slot
+  SlotRange slots;       // of the heap
   int64_t elements = 0;  //
   int64_t arrivals = -1; // of each element in a launch, -1: dynamic
   std::unique_ptr<std::atomic<uint64_t>[]> local;
@@ -64,6 +64,8 @@ public:
                 const std::vector<std::byte *> &data);
 
   uint64_t epoch() const { return epoch_; }
+  /// As of DeviceBinding.
+  std::vector<uint32_t> slots() const;
   const LaunchStats &stats() const { return stats_; }
   Timeline timeline() const;
 
@@ -95,8 +97,7 @@ public:
   uint32_t firstRole(uint32_t linear, uint32_t &index) const;
 
   std::atomic<uint64_t> &signalWord(const SignalArray &s, int64_t index) const {
-    return s.sys ? heap().signal(s.slot + uint32_t(index))
-                 : s.local[index];
+    return s.sys ? heap().signal(s.slots.begin() + uint32_t(index)) : s.local[index];
   }
   /// This rank's memory of argument `i` in this launch.
   const std::byte *argument(size_t i) const { return arguments_[i]; }
@@ -105,9 +106,7 @@ public:
 
   /// Whether `peer` has opened this launch.
   bool peerReady(uint32_t peer) const {
-    auto value = heap()
-                     .signal(readySlot_ + peer)
-                     .load(std::memory_order_acquire);
+    auto value = heap().signal(readySlots_.begin() + peer).load(std::memory_order_acquire);
     return static_cast<int64_t>(value - readyBase_[peer] - epoch_) >= 0;
   }
   /// Counts a CTA in at the barrier behind mk_prepare; the last one tells the
@@ -134,7 +133,7 @@ private:
 
   uint64_t epoch_ = 0;
   uint64_t kernel_ = 0, number_ = 0; // in the context: which one, which launch
-  uint32_t readySlot_ = 0, doneSlot_ = 0; // + rank that raises it
+  SlotRange readySlots_, doneSlots_; // one for each rank, which raises it
   std::vector<uint64_t> readyBase_, doneBase_;
   std::atomic<uint32_t> preparedCount_{0};
   std::atomic<bool> preparedAll_{false};

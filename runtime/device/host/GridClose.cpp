@@ -52,7 +52,7 @@ Status Grid::arrivePrepared() {
   if (preparedCount_.fetch_add(1, std::memory_order_acq_rel) + 1 !=
       metadata.grid)
     return Status::success();
-  Status status = tellPeers(readySlot_);
+  Status status = tellPeers(readySlots_.begin());
   preparedAll_.store(true, std::memory_order_release);
   return status;
 }
@@ -65,7 +65,7 @@ Status Grid::waitForPeers() {
   for (uint32_t peer = 0; peer < world(); ++peer) {
     if (peer == rank())
       continue;
-    auto &word = heap().signal(doneSlot_ + peer);
+    auto &word = heap().signal(doneSlots_.begin() + peer);
     auto done = [&] {
       uint64_t seen = word.load(std::memory_order_acquire) - doneBase_[peer];
       return static_cast<int64_t>(seen - epoch_) >= 0;
