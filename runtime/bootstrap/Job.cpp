@@ -111,11 +111,12 @@ Result<std::unique_ptr<Job>> Job::join(JobPlace place, JobOptions options) {
   std::unique_ptr<Job> job(new Job());
   job->place_ = std::move(place);
   job->options_ = std::move(options);
+  MK_TRY(checkTime("JobOptions::timeout", job->options_.timeout));
+  MK_TRY(checkTime("JobOptions::silence", job->options_.silence));
   Deadline deadline = Deadline::after(job->options_.timeout);
   // The others learn from rank 0 who did not come, if it is the first to ask.
   if (job->rank() != 0)
-    deadline =
-        Deadline::after(job->options_.timeout + std::chrono::milliseconds(400));
+    deadline = Deadline::after(addTime(job->options_.timeout, std::chrono::milliseconds(400)));
   Status status = job->connect(deadline);
   if (status.isOk())
     status = job->findNodes(deadline);

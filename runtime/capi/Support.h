@@ -122,7 +122,7 @@ inline void take(mkernel::options::Kind kind, int given, bool &out) {
 }
 inline void take(mkernel::options::Kind, uint64_t given, std::chrono::nanoseconds &out) {
   if (given)
-    out = std::chrono::nanoseconds(given);
+    out = std::chrono::nanoseconds(std::min<uint64_t>(given, INT64_MAX));
 }
 template <std::integral T> void take(mkernel::options::Kind, T given, T &out) {
   if (given)

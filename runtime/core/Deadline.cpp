@@ -20,6 +20,13 @@ std::string Deadline::duration() const {
   return buffer;
 }
 
+Status checkTime(std::string_view what, std::chrono::nanoseconds d) {
+  if (d.count() >= 0)
+    return Status::success();
+  return error(StatusCode::InvalidArgument, what, " is ", d.count(),
+               " ns: a time must not be negative; leave it at its default, or give one from 0 on");
+}
+
 void Backoff::pause() {
   // A yield is enough when the waited-for thread is about to run. After that a
   // short sleep is cheaper on a crowded machine: who yields queues up behind

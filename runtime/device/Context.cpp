@@ -87,6 +87,7 @@ Status Context::build() {
   if (rank >= world)
     return error(StatusCode::InvalidArgument, "rank ", rank, " of a mesh of ",
                  world, " ranks");
+  MK_TRY(checkTime("ContextOptions::timeout", c.options_.timeout));
   if (c.options_.maxGrid == 0 || c.options_.maxGrid >= 65535)
     return error(StatusCode::InvalidArgument, "a grid of ", c.options_.maxGrid,
                  " CTAs; 1 to 65534 are possible");

@@ -148,6 +148,8 @@ Result<size_t> Kernel::findFastest(std::span<const DimValue> dims, const Measure
                                    std::vector<CandidateTime> *times) {
   if (times)
     times->clear();
+  MK_TRY(checkTime("MeasureOptions::deadline", options.deadline));
+  MK_TRY(checkTime("MeasureOptions::computeDeadline", options.computeDeadline));
   MK_ASSIGN(size_t first, choose(dims));
   if (std::ranges::none_of(metadata_.versions, [](const auto &v) { return v.candidate != 0; }))
     return first;

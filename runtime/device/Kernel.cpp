@@ -328,12 +328,20 @@ Status BoundKernel::fillRandom(size_t arg, const RandomValues &values,
   MK_TRY(checkArg(arg));
   return device_->fillRandom(arg, values, stream);
 }
-Status BoundKernel::launch(const LaunchOptions &options) { return device_->launch(options); }
+static Status checkTimes(const LaunchOptions &options) {
+  MK_TRY(checkTime("LaunchOptions::deadline", options.deadline));
+  return checkTime("LaunchOptions::computeDeadline", options.computeDeadline);
+}
+Status BoundKernel::launch(const LaunchOptions &options) {
+  MK_TRY(checkTimes(options));
+  return device_->launch(options);
+}
 Status BoundKernel::synchronize(void *stream) {
   return device_->synchronize(stream);
 }
 Result<std::unique_ptr<LaunchGraph>>
 BoundKernel::capture(const LaunchOptions &options) {
+  MK_TRY(checkTimes(options));
   MK_TRY(context_.checkOpen());
   return device_->capture(options);
 }

@@ -406,6 +406,23 @@ TEST(Job, MissingRanksAreNamedOnEveryRank) {
                DeadlineExceeded, "for rank 0 of this job on this host");
 }
 
+TEST(Job, TimesAreNotNegativeAndMayBeTheLongest) {
+  World w(2);
+  w.options[0].timeout = -1ns;
+  EXPECT_ERROR(rt::Job::join(w.places[0], w.options[0]).status(), InvalidArgument,
+               "JobOptions::timeout is -1 ns: a time must not be negative");
+  w.options[0] = {};
+  w.options[0].silence = -1ns;
+  EXPECT_ERROR(rt::Job::join(w.places[0], w.options[0]).status(), InvalidArgument,
+               "JobOptions::silence is -1 ns");
+  w.options[0].silence = w.options[1].silence = {};
+  w.options[0].timeout = w.options[1].timeout = std::chrono::nanoseconds::max();
+  w.join();
+  w.parallel([](rt::Job &job) { return job.leave(); });
+  for (const Status &s : w.status)
+    EXPECT_OK(s);
+}
+
 TEST(Job, LateRank) {
   World w(3);
   rt::test::Job::parallel(3, [&](uint32_t r) {

@@ -157,6 +157,39 @@ TEST(Kernel, NothingIsLaunchedOnceTheContextIsClosed) {
                "the context is closed");
 }
 
+// A wait for a peer allows it a little more than the deadline.
+TEST(Kernel, TheLongestDeadlineIsNotOver) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], ag);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    for (int i = 0; i < 20; ++i) {
+      if (r == 1)
+        std::this_thread::sleep_for(2ms);
+      ASSERT_OK((*bound)->launch({.deadline = std::chrono::nanoseconds::max(),
+                                  .computeDeadline = std::chrono::nanoseconds::max()}));
+    }
+    EXPECT_ERROR((*bound)->launch({.deadline = -1s}), InvalidArgument,
+                 "LaunchOptions::deadline is -1000000000 ns: a time must not be negative");
+    EXPECT_ERROR((*bound)->launch({.computeDeadline = -1s}), InvalidArgument,
+                 "LaunchOptions::computeDeadline is -1000000000 ns");
+    EXPECT_ERROR((*bound)->capture({.deadline = -1s}).status(), InvalidArgument,
+                 "LaunchOptions::deadline is");
+    MeasureOptions measure;
+    measure.deadline = -1s;
+    EXPECT_ERROR((*kernel)->findFastest({}, measure).status(), InvalidArgument,
+                 "MeasureOptions::deadline is");
+  });
+  ranks.close();
+  ContextOptions options;
+  options.timeout = -1ns;
+  EXPECT_ERROR(Context::create(options).status(), InvalidArgument,
+               "ContextOptions::timeout is -1 ns: a time must not be negative");
+}
+
 TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
   Ranks ranks(1, 2);
   Package ag = package("allgather");

@@ -44,6 +44,15 @@ TEST(Deadline, SaturatesAndFormats) {
   EXPECT_EQ(Deadline::never().pollMillis(7), 7);
 }
 
+TEST(Deadline, TimesSaturateAndAreNotNegative) {
+  EXPECT_EQ(addTime(1s, 250ms), 1250ms);
+  EXPECT_EQ(addTime(std::chrono::nanoseconds::max(), 1ns), std::chrono::nanoseconds::max());
+  EXPECT_OK(checkTime("o", 0ns));
+  EXPECT_ERROR(checkTime("LaunchOptions::deadline", -2us), InvalidArgument,
+               "LaunchOptions::deadline is -2000 ns: a time must not be negative; leave it at its "
+               "default, or give one from 0 on");
+}
+
 TEST(Digest, KnownAnswers) {
   EXPECT_EQ(toHex(sha256(std::string_view("abc"))),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -8,6 +8,8 @@
 #ifndef MKERNEL_RUNTIME_DEADLINE_H
 #define MKERNEL_RUNTIME_DEADLINE_H
 
+#include "mkernel/Runtime/Status.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -56,6 +58,14 @@ private:
   Clock::time_point at_;
   std::chrono::nanoseconds span_;
 };
+
+/// `d` and `more`, or the longest that there is: as Deadline::after saturates.
+inline std::chrono::nanoseconds addTime(std::chrono::nanoseconds d, std::chrono::nanoseconds more) {
+  return d > std::chrono::nanoseconds::max() - more ? std::chrono::nanoseconds::max() : d + more;
+}
+
+/// InvalidArgument if `d`, which is the option `what`, is negative.
+Status checkTime(std::string_view what, std::chrono::nanoseconds d);
 
 /// Escalating pause of a polling loop: a few yields, then sleeps that double up
 /// to `maxSleep`. reset() when the loop made progress.

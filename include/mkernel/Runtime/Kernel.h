@@ -42,7 +42,7 @@
 namespace mk::rt {
 
 struct LaunchOptions {
-  /// Of every single wait of the launch.
+  /// Of every single wait of the launch. Times must not be negative.
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   /// Host target: processor time that a CTA may take between two calls of the runtime
   /// (an item, a wait, a put ...). A longer loop is taken for one that never ends,

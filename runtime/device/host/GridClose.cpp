@@ -61,7 +61,7 @@ Status Grid::waitForPeers() {
   Backoff backoff(maxSleep);
   auto begin = Deadline::Clock::now();
   // A peer's own report says more than that it is late: let it come first.
-  auto limit = deadline + std::chrono::milliseconds(250);
+  auto limit = addTime(deadline, std::chrono::milliseconds(250));
   for (uint32_t peer = 0; peer < world(); ++peer) {
     if (peer == rank())
       continue;
