@@ -267,6 +267,7 @@ Status Job::leave() {
     return Status::success();
   }
   left_ = true;
+  store_->publishPending();
   // Where this rank has failed and the way to the store with it, nobody answers.
   constexpr std::chrono::nanoseconds patience = std::chrono::seconds(2);
   Deadline deadline =

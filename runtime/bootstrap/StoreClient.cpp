@@ -64,7 +64,13 @@ void StoreClient::Impl::run() {
     }
     pollfd polls[2] = {{waker.get(), POLLIN, 0}, {socket.get(), POLLIN, 0}};
     bool beats = options.silence.count() > 0;
-    if (::poll(polls, 2, beats ? next.pollMillis(1000) : -1) < 0 && errno != EINTR)
+    int limit = beats ? next.pollMillis(1000) : -1;
+    {
+      std::lock_guard lock(mutex);
+      if (soon)
+        limit = soonAt.pollMillis(beats ? limit : 1000);
+    }
+    if (::poll(polls, 2, limit) < 0 && errno != EINTR)
       return fail(errnoError(StatusCode::Internal, "poll", errno));
     if (beats && next.passed()) {
       next = Deadline::after(interval());
@@ -72,6 +78,9 @@ void StoreClient::Impl::run() {
       if (Status alive = polls[1].revents ? Status() : beat(); !alive)
         return fail(alive);
     }
+    if (polls[0].revents)
+      clearWaker(waker);
+    publishSoon(/*now=*/false);
     if (!polls[1].revents)
       continue;
     ssize_t n = ::recv(socket.get(), buffer, sizeof(buffer), 0);
@@ -309,7 +318,36 @@ StoreClient::allGather(std::string_view name, uint32_t index,
   return values;
 }
 
+bool StoreClient::Impl::publishSoon(bool now) {
+  std::optional<AbortRecord> record;
+  {
+    std::lock_guard lock(mutex);
+    if (!soon || !(now || soonAt.passed()))
+      return false;
+    record.swap(soon);
+    if (abortRecord)
+      return false;
+  }
+  send(Type::Abort, 0, record->encode(), Deadline::after(std::chrono::seconds(2))).ignore();
+  return true;
+}
+
+void StoreClient::publishAbortSoon(AbortRecord record) {
+  {
+    std::lock_guard lock(impl_->mutex);
+    impl_->soon = std::move(record);
+    impl_->soonAt = Deadline::after(std::chrono::milliseconds(500));
+  }
+  wake(impl_->waker);
+}
+
+bool StoreClient::publishPending() { return impl_->publishSoon(/*now=*/true); }
+
 Status StoreClient::publishAbort(const AbortRecord &record) {
+  {
+    std::lock_guard lock(impl_->mutex);
+    impl_->soon.reset();
+  }
   return impl_->send(Type::Abort, 0, record.encode(),
                      Deadline::after(std::chrono::seconds(2)));
 }

@@ -29,6 +29,8 @@ struct StoreClient::Impl {
   void run();
   /// Tells the store that this rank is there; an error when the store has been silent too long.
   Status beat();
+  /// Publishes what it is time for, with `now` in any case.
+  bool publishSoon(bool now);
   void dispatch(store::Frame frame);
   void fail(Status why);
   void announce(AbortRecord record);
@@ -58,6 +60,8 @@ struct StoreClient::Impl {
   uint32_t recovery = 0; // id of the request that ends the abort; 0: there is none
   Status lost; // why the connection ended
   bool saidGoodbye = false;
+  std::optional<AbortRecord> soon; // to publish at `soonAt`
+  Deadline soonAt = Deadline::never();
 
   std::recursive_mutex callMutex; // held during the callback
   std::function<void(const AbortRecord &)> callback;

@@ -57,6 +57,7 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   context->options_ = std::move(options);
   if (Status status = context->build(); !status.isOk())
     return firstCause(context->store_.get(), status);
+  context->built_ = true;
   return context;
 }
 
@@ -108,6 +109,8 @@ Status Context::build() {
   if (c.options_.store) {
     c.store_ = c.options_.store;
     MK_TRY(c.claim());
+    if (c.store_->publishPending())
+      awaitAbort(*c.store_, std::chrono::seconds(2));
     // The one before has failed: nobody begins before everybody has left it, and no name
     // of it counts any more.
     if (auto record = c.store_->aborted(); record && c.store_->hasServed()) {
@@ -275,8 +278,17 @@ Status Context::close() {
 
 Context::~Context() {
   proxy_.reset();
-  if (store_ && connected_ && !closed_)
+  if (store_ && connected_ && !closed_) {
     disconnectAbort(abort_, *store_);
+    // The connection is the job's, and stays.
+    if (options_.store && built_ && world() > 1 && !abort_.raised())
+      store_->publishAbortSoon(AbortRecord::now(
+          static_cast<int32_t>(rank()), "context",
+          str("rank ", rank(),
+              " was lost: its context was destroyed without being closed; see "
+              "that rank's own output for the cause, and let it call Context::close "
+              "(mkernel_context_close), or Job::fail (mkernel_job_fail) if it cannot go on")));
+  }
   release();
 }
 

@@ -360,6 +360,47 @@ TEST(Kernel, AfterAnAbortAllRanksMakeTheirContextsAnew) {
   EXPECT_FALSE(job.server->aborted());
 }
 
+/// Two members of a job, of which rank 1 gives up its context without closing it, and then does
+/// `next`; what rank 0 hears.
+static Status hearsOfRank1(const std::function<void(StoreClient &)> &next) {
+  Job job(2);
+  auto mesh = Mesh::create({{"node", 1, LinkKind::Net}, {"gpu", 2, LinkKind::Link}});
+  EXPECT_OK(mesh);
+  Status heard;
+  Job::parallel(2, [&](uint32_t r) {
+    ContextOptions options;
+    options.mesh = *mesh;
+    options.rank = r;
+    options.heapBytes = 1 << 20;
+    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(), job.clients[r].get());
+    auto context = Context::create(options);
+    ASSERT_OK(context);
+    if (r == 1) {
+      context->reset();
+      next(*job.clients[1]);
+      return;
+    }
+    EXPECT_TRUE(eventually([&] { return (*context)->abort().raised(); }));
+    heard = (*context)->close();
+  });
+  return heard;
+}
+
+TEST(Kernel, AContextThatIsNotClosedIsSeenAsLost) {
+  EXPECT_ERROR(hearsOfRank1([](StoreClient &) {}), Aborted,
+               "rank 1 was lost: its context was destroyed without being closed; see that rank's "
+               "own output for the cause, and let it call Context::close");
+  // At once, when the rank goes on.
+  EXPECT_ERROR(hearsOfRank1([](StoreClient &store) { EXPECT_TRUE(store.publishPending()); }),
+               Aborted, "rank 1 was lost: its context was destroyed");
+  // A rank that says why is heard.
+  EXPECT_ERROR(hearsOfRank1([](StoreClient &store) {
+                 EXPECT_OK(store.publishAbort(AbortRecord::now(1, "job", "out of ideas")));
+                 EXPECT_FALSE(store.publishPending());
+               }),
+               Aborted, "out of ideas");
+}
+
 TEST(Kernel, ARankThatIsLostEndsTheJobForGood) {
   Job job(2);
   auto mesh = Mesh::create({{"node", 2, LinkKind::Net}, {"gpu", 1, LinkKind::Link}});

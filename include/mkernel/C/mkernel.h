@@ -221,7 +221,8 @@ mkernel_status mkernel_context_create(const mkernel_package *package,
                                       const mkernel_context_options *options,
                                       mkernel_context **out);
 /* Leaves the job in peace: waits for all ranks. Destroying a context of several
-   ranks without it looks to the others like a lost rank. */
+   ranks without it looks to the others like a lost rank; a member of a job has half a
+   second to tell them the cause itself (mkernel_job_fail). */
 mkernel_status mkernel_context_close(mkernel_context *context);
 void mkernel_context_destroy(mkernel_context *context);
 

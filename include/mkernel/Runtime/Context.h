@@ -99,8 +99,8 @@ class Context {
 public:
   /// Meets all other ranks; each of them must call it with the same mesh.
   static Result<std::unique_ptr<Context>> create(ContextOptions options);
-  /// Closes in peace only after close(); else the other ranks see this rank
-  /// as lost.
+  /// Closes in peace only after close(); else the other ranks see this rank as lost. A member of a
+  /// job has half a second to tell them the cause itself (Job::fail).
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
@@ -193,7 +193,7 @@ private:
   std::map<uint32_t, uint32_t> slots_; // that are taken: first and number
   uint32_t slotsUsed_ = 0;
   uint64_t gathers_ = 0;
-  bool closed_ = false;
+  bool built_ = false, closed_ = false;
   bool connected_ = false; // to aborts of the store
   bool claimed_ = false; // the job's connection, which has one context at a time
 };

@@ -126,6 +126,11 @@ public:
   /// Tells every rank. Works after an abort, too (the first one counts). Does
   /// not wait for an answer.
   Status publishAbort(const AbortRecord &record);
+  /// The same in a moment, unless the job is aborted before that: for a rank that may be about to
+  /// say why.
+  void publishAbortSoon(AbortRecord record);
+  /// At once, if that is still to come; whether it was.
+  bool publishPending();
   /// The job's first abort, including "rank N was lost" and the loss of the
   /// store itself. Does not block.
   std::optional<AbortRecord> aborted() const;
