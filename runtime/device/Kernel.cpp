@@ -278,6 +278,7 @@ Status BoundKernel::checkShared(size_t arg, std::byte *data,
 Status BoundKernel::attach(size_t arg, void *data,
                            std::span<const int64_t> strides) {
   MK_TRY(checkArg(arg));
+  MK_TRY(context_.abort().check());
   const Metadata::Arg &a = metadata_.args[arg];
   if (a.symmetric) {
     // Whatever is wrong here, other ranks wait for what this one says.

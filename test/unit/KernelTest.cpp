@@ -190,6 +190,27 @@ TEST(Kernel, TheLongestDeadlineIsNotOver) {
                "ContextOptions::timeout is -1 ns: a time must not be negative");
 }
 
+TEST(Kernel, AfterAFailureNothingIsGivenOut) {
+  Ranks ranks(1, 1);
+  auto kernel = Kernel::load(*ranks.contexts[0], package("allgather"));
+  ASSERT_OK(kernel);
+  auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
+  ASSERT_OK(bound);
+  auto graph = (*bound)->capture({});
+  ASSERT_OK(graph);
+  ranks.contexts[0]->abort().raise(AbortRecord::now(0, "test", "it broke"));
+  std::vector<float> c(8 * 4);
+  EXPECT_ERROR((*bound)->download("c", c.data()), Aborted, "it broke");
+  EXPECT_ERROR((*bound)->upload("a", c.data()), Aborted, "it broke");
+  EXPECT_ERROR((*bound)->attach("c", c.data()), Aborted, "it broke");
+  EXPECT_ERROR((*bound)->fill(0, std::byte(0)), Aborted, "it broke");
+  EXPECT_ERROR((*bound)->fillRandom(0, RandomValues(ElementType::f32, 1, 0, 8)), Aborted,
+               "it broke");
+  EXPECT_ERROR((*bound)->capture({}).status(), Aborted, "it broke");
+  EXPECT_ERROR((*graph)->launch(nullptr), Aborted, "it broke");
+  EXPECT_ERROR((*bound)->synchronize(), Aborted, "it broke");
+}
+
 TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
   Ranks ranks(1, 2);
   Package ag = package("allgather");

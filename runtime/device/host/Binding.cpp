@@ -85,23 +85,28 @@ public:
       shared_[arg].reset();
     return Status::success();
   }
+  // What these give would not be a launch's results once one has failed.
   Status upload(size_t arg, const void *from, void *) override {
+    MK_TRY(context_.abort().status());
     if (bytes(arg))
       std::memcpy(data_[arg], from, bytes(arg));
     return Status::success();
   }
   Status download(size_t arg, void *to, void *) override {
+    MK_TRY(context_.abort().status());
     if (bytes(arg))
       std::memcpy(to, data_[arg], bytes(arg));
     return Status::success();
   }
 
   Status fill(size_t arg, std::byte value, void *) override {
+    MK_TRY(context_.abort().status());
     if (bytes(arg))
       std::memset(data_[arg], int(value), bytes(arg));
     return Status::success();
   }
   Status fillRandom(size_t arg, const RandomValues &values, void *) override {
+    MK_TRY(context_.abort().status());
     values.fill(ShardLayout::of(plan_.shard(arg, context_.rank())), data_[arg]);
     return Status::success();
   }
@@ -119,6 +124,7 @@ public:
   }
   Result<std::unique_ptr<LaunchGraph>>
   capture(const LaunchOptions &options) override {
+    MK_TRY(context_.abort().status());
     return std::unique_ptr<LaunchGraph>(new HostGraph(*this, options));
   }
   uint64_t epoch() const override { return grid_.epoch(); }
