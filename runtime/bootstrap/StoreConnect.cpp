@@ -2,6 +2,7 @@
 
 #include "bootstrap/Handshake.h"
 #include "bootstrap/StoreClientImpl.h"
+#include "mkernel/Runtime/Env.h"
 
 #include <cerrno>
 #include <cstring>
@@ -28,6 +29,10 @@ Status splitEndpoint(std::string_view endpoint, std::string &host,
   port = endpoint.substr(colon + 1);
   if (host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
+  auto number = env::parseInt(port);
+  if (!number || *number < 1 || *number > 65535)
+    return error(StatusCode::InvalidArgument, "'", endpoint, "' is no endpoint of a store: '", port,
+                 "' is no port; write host:port, with a port from 1 to 65535");
   return {};
 }
 

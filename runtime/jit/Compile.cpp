@@ -5,6 +5,7 @@
 #include "Compiler.h"
 #include "mkernel/ABI/Hash.h"
 #include "mkernel/Runtime/Deadline.h"
+#include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 #include "mkernel/Version.h"
@@ -171,17 +172,21 @@ static Result<Package> callCompiler(const jit::Source &source,
   return Package::parse(std::move(copy), source.name);
 }
 
-/// JSON has one of two values, and nobody could tell which.
-static Status checkOnce(const jit::Source &source, const jit::Options &options) {
+/// JSON has one of two values, and nobody could tell which. Parameters are integers.
+static Status checkNames(const jit::Source &source, const jit::Options &options) {
   std::set<std::string_view> bound, set;
   for (const DimValue &dim : options.bind)
     if (!bound.insert(dim.name).second)
       return error(StatusCode::InvalidArgument, "cannot compile '", source.name, "': '", dim.name,
                    "' is bound twice");
-  for (const auto &[name, value] : options.params)
+  for (const auto &[name, value] : options.params) {
     if (!set.insert(name).second)
       return error(StatusCode::InvalidArgument, "cannot compile '", source.name, "': parameter '",
                    name, "' is set twice");
+    if (auto number = env::parseInt(value); !number)
+      return error(StatusCode::InvalidArgument, "cannot compile '", source.name, "': parameter '",
+                   name, "': ", number.status().message(), "; give it an integer");
+  }
   return Status::success();
 }
 
@@ -191,7 +196,7 @@ Result<Package> jit::compile(const Source &source, const Options &options,
   Report ignored;
   Report &out = report ? *report : ignored;
   out = {};
-  MK_TRY(checkOnce(source, options));
+  MK_TRY(checkNames(source, options));
   auto finish = [&](Result<Package> result) {
     out.milliseconds = std::chrono::duration<double, std::milli>(
                            Deadline::Clock::now() - begin)

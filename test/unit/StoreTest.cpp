@@ -24,6 +24,19 @@ TEST(Store, SetGetAdd) {
   EXPECT_EQ(*b.add("n", -7, soon()), -2);
 }
 
+TEST(Store, EndpointsArePorts) {
+  for (const char *port : {"99999999", "0", "-1", "http", "1x"}) {
+    StoreClientOptions o;
+    o.token = randomToken();
+    o.endpoint = str("127.0.0.1:", port);
+    auto begin = Deadline::Clock::now();
+    EXPECT_ERROR(StoreClient::connect(o, soon()).status(), InvalidArgument,
+                 str("'127.0.0.1:", port, "' is no endpoint of a store: '", port,
+                     "' is no port; write host:port, with a port from 1 to 65535"));
+    EXPECT_LT(Deadline::Clock::now() - begin, 10s);
+  }
+}
+
 TEST(Store, GetWaitsForTheKey) {
   Job job(2);
   std::thread later([&] {

@@ -107,7 +107,16 @@ Json info::toJson(const Facts &facts) { return write(facts); }
 rt::Result<Facts> info::fromJson(const Json &json) {
   Facts facts;
   std::string problem;
+  if (json.is_discarded())
+    problem = "it is no JSON";
+  else if (!json.is_object())
+    problem = "it is no JSON object";
   read(json, "", facts, problem);
+  auto features = json.find("features");
+  if (problem.empty() && features != json.end() && !features->is_object())
+    problem = "'features' is of the wrong kind";
+  if (problem.empty() && !json.contains("version"))
+    problem = "it lacks the key 'version'";
   if (!problem.empty())
     return rt::error(rt::StatusCode::InvalidArgument, problem);
   return facts;

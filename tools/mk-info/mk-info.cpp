@@ -134,9 +134,8 @@ static int run(int argc, char **argv) {
       return fail("--facts: '" + file + "' cannot be read or is empty");
     auto read = fromJson(Json::parse(text, nullptr, /*exceptions=*/false));
     if (!read)
-      return fail(
-          "--facts: '" + file +
-          "' was not printed by mk-info --json: " + read.status().message());
+      return fail("--facts: '" + file + "' was not printed by mk-info --json: " +
+                  read.status().message() + "; print it again there");
     facts = std::move(*read);
   } else {
     facts = collect(root);

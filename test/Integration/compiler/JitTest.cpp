@@ -230,6 +230,12 @@ TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
   options.bind = {};
   options.params = {{"TM", "16"}, {"TM", "32"}};
   EXPECT_ERROR(compile().status(), InvalidArgument, "gemm.mlir': parameter 'TM' is set twice");
+  for (const char *value : {"abc", "", "1.5", "16x"}) {
+    options.params = {{"TM", value}};
+    EXPECT_ERROR(compile().status(), InvalidArgument,
+                 str("gemm.mlir': parameter 'TM': '", value,
+                     "' is not an integer of 64 bits; give it an integer"));
+  }
   options.params = {};
   options.cpu = "pdp11";
   EXPECT_ERROR(compile().status(), InvalidArgument, "there is no CPU 'pdp11'");
@@ -366,12 +372,6 @@ TEST_F(JitTest, WithoutMemoryTheCallFailsAndTheProcessGoesOn) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST_F(JitTest, BracketsThatNestWithoutEndAreAnError) {
-  source.text = std::string(100000, '{');
-  auto package = compile();
-  EXPECT_FALSE(package);
-  EXPECT_NE(package.status().message().find("nest more than 1000 deep"),
-            std::string::npos);
 TEST_F(JitTest, SizesThatTakeTooMuchMemoryAreAnError) {
   auto package = compile();
   ASSERT_OK(package);
@@ -384,6 +384,12 @@ TEST_F(JitTest, SizesThatTakeTooMuchMemoryAreAnError) {
   EXPECT_OK(kernel->bind({{"M", {8}}, {"N", {8}}, {"K", {16}}}));
 }
 
+TEST_F(JitTest, BracketsThatNestWithoutEndAreAnError) {
+  source.text = std::string(100000, '{');
+  auto package = compile();
+  EXPECT_FALSE(package);
+  EXPECT_NE(package.status().message().find("nest more than 1000 deep"),
+            std::string::npos);
 }
 
 TEST_F(JitTest, ACacheThatCannotBeWrittenIsNoFailure) {
