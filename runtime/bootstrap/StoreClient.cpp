@@ -313,7 +313,11 @@ StoreClient::allGather(std::string_view name, uint32_t index,
   MK_TRY(set(key(index), value, deadline));
   std::vector<std::string> values(n);
   for (uint32_t i = 0; i < n; ++i) {
-    MK_ASSIGN(values[i], get(key(i), deadline));
+    auto value = get(key(i), deadline);
+    if (!value && value.status().code() == StatusCode::DeadlineExceeded)
+      return error(StatusCode::DeadlineExceeded, "waited ", deadline.duration(), " for rank ", i,
+                   ", which has not come to it");
+    MK_ASSIGN(values[i], std::move(value));
   }
   return values;
 }

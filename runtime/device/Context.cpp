@@ -300,9 +300,15 @@ Result<std::vector<std::string>> Context::allGather(std::string_view what,
   // are collective.
   auto result = store_->allGather(str(options_.scope, "mk.", what, ".", gathers_++), rank(),
                                   value, world(), deadline());
-  if (!result)
-    return result.status().withContext(str("exchange of ", what));
-  return result;
+  if (result)
+    return result;
+  Status status = result.status().withContext(str("exchange of ", what));
+  if (status.code() != StatusCode::DeadlineExceeded)
+    return status;
+  return error(
+      status.code(), status.message(),
+      ": what is collective (bind, attach, allocate, free ...) all ranks have to do, in the "
+      "same order; if a rank is only late, give more time (ContextOptions::timeout)");
 }
 
 Result<SlotRange> Context::allocateSlots(uint64_t n, std::string_view what) {

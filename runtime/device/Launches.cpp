@@ -30,6 +30,33 @@ uint64_t Launches::countOf(uint32_t rank) const {
       .load(std::memory_order_acquire);
 }
 
+uint64_t Launches::bind(std::string sizes) {
+  std::lock_guard lock(mutex_);
+  sizes_[++kernels_] = std::move(sizes);
+  return kernels_;
+}
+
+void Launches::unbind(uint64_t kernel) {
+  std::lock_guard lock(mutex_);
+  sizes_.erase(kernel);
+}
+
+std::string Launches::kernelText(uint64_t kernel, std::string_view name, uint64_t other,
+                                 std::string_view itsName) const {
+  std::string text = str("kernel '", name, "'");
+  if (name != itsName)
+    return text;
+  std::lock_guard lock(mutex_);
+  auto sizesOf = [&](uint64_t number) {
+    auto it = sizes_.find(number);
+    return it == sizes_.end() ? std::string() : it->second;
+  };
+  std::string sizes = sizesOf(kernel);
+  return text + (sizes != sizesOf(other) && !sizes.empty()
+                     ? sizes
+                     : str(sizes, " (number ", kernel, " of those bound)"));
+}
+
 uint64_t Launches::begin(uint64_t kernel, std::string_view name) {
   ++count_;
   if (!heap_)
@@ -141,13 +168,10 @@ std::string Launches::explain(const void *owner) const {
       auto mine = read(rank, n), other = read(r, n);
       if (!mine || !other || mine->kernel == other->kernel)
         continue;
-      bool same = mine->name == other->name;
-      auto nameOf = [&](const Entry &e) {
-        return str("kernel '", e.name, "'",
-                   same ? str(" (number ", e.kernel, " of those bound)")
-                        : std::string());
+      auto nameOf = [&](const Entry &e, const Entry &than) {
+        return kernelText(e.kernel, e.name, than.kernel, than.name);
       };
-      return "; " + orderText(n, rank, nameOf(*mine), r, nameOf(*other));
+      return "; " + orderText(n, rank, nameOf(*mine, *other), r, nameOf(*other, *mine));
     }
   }
   for (uint32_t r = 0; r < heap_->world(); ++r) {

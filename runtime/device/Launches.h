@@ -32,8 +32,13 @@ public:
   /// first launch; without it launches are counted only.
   void open(const HostHeap &heap, uint64_t bytes);
 
-  /// Number of a kernel that is bound, the same on all ranks.
-  uint64_t bind() { return ++kernels_; }
+  /// Number of a kernel that is bound, the same on all ranks. `sizes`, as dimsText() has them, are
+  /// for messages, until unbind().
+  uint64_t bind(std::string sizes);
+  void unbind(uint64_t kernel);
+  /// "kernel 'a'"; of two kernels of one name, with what tells them apart.
+  std::string kernelText(uint64_t kernel, std::string_view name, uint64_t other,
+                         std::string_view itsName) const;
   /// Counts a launch of a bound kernel, before it is enqueued; its number, from 1.
   uint64_t begin(uint64_t kernel, std::string_view name);
   /// The last one was recorded into a graph of the program's own: when it runs is not known.
@@ -73,7 +78,8 @@ private:
   const HostHeap *heap_ = nullptr;
   uint64_t capacity_ = 0; // entries
   uint64_t count_ = 0, kernels_ = 0;
-  mutable std::mutex mutex_; // guards watched_
+  mutable std::mutex mutex_;              // guards watched_ and sizes_
+  std::map<uint64_t, std::string> sizes_; // of kernels that are bound
   std::map<const void *, Watched> watched_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "mkernel/ABI/Launch.h"
 #include "mkernel/Runtime/Mesh.h"
+#include "mkernel/Runtime/Package.h"
 
 #include <span>
 
@@ -13,6 +14,9 @@ namespace mk::rt {
 /// what it is made from.
 mk_launch makeLaunch(const Mesh &mesh, uint32_t rank, std::span<const int64_t> coords,
                      std::span<const int64_t> dims);
+
+/// " (M = 8, N = 4)"; empty without dimensions.
+std::string dimsText(const Metadata &metadata, std::span<const int64_t> dims);
 
 } // namespace mk::rt
 

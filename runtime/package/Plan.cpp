@@ -157,8 +157,7 @@ static std::string asWritten(const std::vector<std::string> &extents) {
   return text.empty() ? text : text + "]";
 }
 
-/// " (M = 8, N = 4)".
-static std::string dimsText(const Metadata &metadata, std::span<const int64_t> dims) {
+std::string mk::rt::dimsText(const Metadata &metadata, std::span<const int64_t> dims) {
   std::string text;
   for (size_t d = 0; d < dims.size() && d < metadata.dims.size(); ++d)
     text += str(text.empty() ? " (" : ", ", metadata.dims[d].name, " = ", dims[d]);

@@ -298,6 +298,21 @@ TEST(Kernel, RanksWhoseSignalsLieElsewhereAreNamed) {
   });
 }
 
+TEST(Kernel, WhoDoesNotComeIsNamed) {
+  ContextOptions options;
+  options.timeout = 3s;
+  Ranks ranks(1, 2, options);
+  auto kernel = Kernel::load(*ranks.contexts[0], package("allgather"));
+  ASSERT_OK(kernel);
+  ranks.contexts[0]->allGather("a", "").status().ignore();
+  Status status = ranks.contexts[0]->allocate(64).status();
+  EXPECT_ERROR(
+      status, DeadlineExceeded,
+      "exchange of symmetric memory: waited 3 s for rank 1, which has not come to it: what "
+      "is collective (bind, attach, allocate, free ...) all ranks have to do, in the same "
+      "order; if a rank is only late, give more time (ContextOptions::timeout)");
+}
+
 TEST(Kernel, MeshMustFit) {
   auto mesh = Mesh::create({{"gpu", 1, LinkKind::Link}});
   ASSERT_OK(mesh);

@@ -6,6 +6,7 @@
 #include "device/cuda/Network.h"
 #include "device/cuda/Report.h"
 #include "mkernel/Runtime/Log.h"
+#include "package/Launch.h"
 
 #include <algorithm>
 #include <bit>
@@ -35,6 +36,7 @@ Binding::~Binding() {
   // have reports to write.
   Current current(*device_);
   device_->driver().ctxSynchronize();
+  context_.launches().unbind(kernel_);
   if (jobAbort_) {
     context_.abort().removeMirror(jobAbort_);
     context_.abort().check().ignore();
@@ -49,7 +51,7 @@ uint64_t Binding::bytes(size_t arg) const {
 }
 
 Status Binding::allocate() {
-  kernel_ = context_.launches().bind();
+  kernel_ = context_.launches().bind(dimsText(metadata_, plan_.dims(context_.rank())));
   size_t numArgs = metadata_.args.size();
   owned_.resize(numArgs);
   shared_.resize(numArgs);

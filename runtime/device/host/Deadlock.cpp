@@ -135,8 +135,10 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries, std::string &report) 
     in.ignore(1);
     std::getline(in, entry.name);
     if (entry.number == own_.number && entry.kernel != own_.kernel) {
-      report = orderText(own_.number, context_.rank(), str("kernel '", kernel_, "'"),
-                         rank, str("kernel '", entry.name, "'"));
+      const Launches &launches = context_.launches();
+      report = orderText(own_.number, context_.rank(),
+                         launches.kernelText(own_.kernel, kernel_, entry.kernel, entry.name), rank,
+                         launches.kernelText(entry.kernel, entry.name, own_.kernel, kernel_));
       return false;
     }
     entry.text.assign(std::istreambuf_iterator<char>(in), {});

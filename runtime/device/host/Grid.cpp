@@ -23,10 +23,10 @@ Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
       queues(metadata.queues.size()), tickets(metadata.loops.size()),
       monitor(context, metadata.kernel, metadata.grid) {}
 
-Grid::~Grid() = default;
+Grid::~Grid() { context.launches().unbind(kernel_); }
 
 Status Grid::prepare() try {
-  kernel_ = context.launches().bind();
+  kernel_ = context.launches().bind(dimsText(metadata, plan.dims(rank())));
   const Plan &own = plan.plan(rank());
   uint32_t peers = world();
   MK_ASSIGN(readySlots_, context.allocateSlots(peers, "the launch protocol's"));
