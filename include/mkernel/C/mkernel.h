@@ -6,7 +6,9 @@
  *
  * Results. Fallible functions return a mkernel_status; MKERNEL_OK is 0. What
  * went wrong, why, and what to do about it says mkernel_message(). An out
- * parameter is written only on success. Nothing throws, nothing prints.
+ * parameter is written only on success. Nothing throws. Nothing is printed but
+ * warnings, on standard error, as when the cache cannot be written; MK_DEBUG=error
+ * leaves them out.
  *
  * Ownership. Whoever gets a handle from a function that ends in `out` destroys
  * it with the function of its type, in any order: a handle keeps what it was
