@@ -72,11 +72,12 @@ Status Job::findNodes(Deadline deadline) {
     MK_ASSIGN(own.node, parseNode(options_.node, rank()));
     own.chosen = true;
   }
-  MK_ASSIGN(std::vector<std::string> all,
-            store_->allGather("mk.job.sites", rank(), own.encode(), world(),
-                              deadline));
+  auto all = store_->allGather("mk.job.sites", rank(), own.encode(), world(), deadline);
+  if (all.status().code() == StatusCode::DeadlineExceeded)
+    return all.status().withContext("exchange of who is on which node");
+  MK_TRY(all.status());
   std::vector<Site> sites;
-  for (const std::string &text : all)
+  for (const std::string &text : *all)
     sites.push_back(Site::decode(text));
 
   // A node is a number that was given, or the ranks of a machine. Where a

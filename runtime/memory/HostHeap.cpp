@@ -99,10 +99,13 @@ Result<HeapMapping> HeapMapping::map(int fd, uint64_t bytes, uint32_t owner) {
     return error(StatusCode::Unavailable, "the heap of rank ", owner, " has ",
                  info.st_size, " bytes, and ", bytes, " were announced");
   void *p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (p == MAP_FAILED)
-    return errnoError(
-        StatusCode::ResourceExhausted,
-        str("mapping ", bytes, " bytes of rank ", owner, "'s heap"), errno);
+  if (p == MAP_FAILED) {
+    Status why = errnoError(StatusCode::ResourceExhausted,
+                            str("mapping ", bytes, " bytes of rank ", owner, "'s heap"), errno);
+    return error(why.code(), why.message(),
+                 ": make heaps smaller (ContextOptions::heapBytes), or raise the limit of memory "
+                 "(ulimit -v)");
+  }
   HeapMapping mapping;
   mapping.base_ = static_cast<std::byte *>(p);
   mapping.bytes_ = bytes;

@@ -132,6 +132,14 @@ TEST(Heap, OptionsAreChecked) {
                "rank 1 of 1");
 }
 
+TEST(Heap, OneThatNoProcessHasAddressesForIsRefused) {
+  EXPECT_ERROR(
+      HostHeap::create({.bytes = uint64_t(1) << 47, .slots = 8, .rank = 0, .world = 1}).status(),
+      ResourceExhausted,
+      "mapping 140737488355328 bytes of rank 0's heap failed: Cannot allocate memory: make "
+      "heaps smaller (ContextOptions::heapBytes), or raise the limit of memory (ulimit -v)");
+}
+
 TEST(Heap, ContainsAndOffsets) {
   auto heap = make({.bytes = 64 << 10, .slots = 8});
   std::byte *base = heap->base();
