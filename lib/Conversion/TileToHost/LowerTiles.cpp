@@ -45,6 +45,26 @@ static Value subview(OpBuilder &b, Location loc, Value buffer, ValueRange offset
   return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer, starts, extents, steps);
 }
 
+/// What of a tile may lie in a buffer, as far as constants say: upstream takes no slice that is
+/// known to reach out of its source, be it of a branch that is never taken.
+struct Coverage {
+  bool whole = true, part = true;
+};
+
+static Coverage getCoverage(MemRefType buffer, ValueRange offsets, ArrayRef<int64_t> tile) {
+  Coverage coverage;
+  int64_t lead = buffer.getRank() - static_cast<int64_t>(tile.size());
+  for (int64_t d = 0; d < buffer.getRank(); ++d) {
+    if (buffer.isDynamicDim(d))
+      continue;
+    int64_t extent = buffer.getDimSize(d), size = d < lead ? 1 : tile[d - lead];
+    std::optional<int64_t> at = getConstantIntValue(offsets[d]);
+    coverage.whole &= at ? *at >= 0 && *at <= extent - size : size <= extent;
+    coverage.part &= at ? *at > -size && *at < extent : extent > 0;
+  }
+  return coverage;
+}
+
 using CopyFn = function_ref<void(OpBuilder &, Value outer, Value inner)>;
 
 /// Copies between a tile, a tensor or a buffer, and the part of `buffer` that it covers; the
@@ -54,6 +74,7 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, V
   OpBuilder &b = lowering.b;
   Location loc = lowering.loc;
   auto type = cast<ShapedType>(tile.getType());
+  Coverage coverage = getCoverage(cast<MemRefType>(buffer.getType()), offsets, type.getShape());
   Value whole = part.inside;
   if (!whole)
     whole = arith::ConstantIntOp::create(b, loc, 1, 1);
@@ -64,6 +85,16 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, V
     fixed.push_back(b.getIndexAttr(extent));
     valid.push_back(size);
   }
+  auto copyPart = [&](OpBuilder &b, Location loc) {
+    if (pad)
+      linalg::FillOp::create(b, loc, pad, tile);
+    // A tile of one element is there, or it is not.
+    if (coverage.part && type.getRank())
+      copy(b, subview(b, loc, buffer, part.offsets, valid),
+           subview(b, loc, tile, part.skipped, valid));
+  };
+  if (!coverage.whole)
+    return copyPart(b, loc);
   scf::IfOp::create(
       b, loc, whole,
       [&](OpBuilder &b, Location loc) {
@@ -71,12 +102,7 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, V
         scf::YieldOp::create(b, loc);
       },
       [&](OpBuilder &b, Location loc) {
-        if (pad)
-          linalg::FillOp::create(b, loc, pad, tile);
-        // A tile of one element is there, or it is not.
-        if (type.getRank())
-          copy(b, subview(b, loc, buffer, part.offsets, valid),
-               subview(b, loc, tile, part.skipped, valid));
+        copyPart(b, loc);
         scf::YieldOp::create(b, loc);
       });
 }
