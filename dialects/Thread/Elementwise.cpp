@@ -99,8 +99,8 @@ bool mk_thread::hasCode(Operation *op) {
   // Other floats of 8 bits or less are bits that nothing calculates with.
   if (mk::hasUnknownFloat(op))
     return false;
-  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp, arith::ConstantOp>(
-          op) &&
+  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::SelectOp,
+           arith::BitcastOp, arith::ConstantOp>(op) &&
       (llvm::any_of(op->getOperandTypes(), mk::isFp8) ||
        llvm::any_of(op->getResultTypes(), mk::isFp8)))
     return false; // no arithmetic on 8-bit floats
@@ -146,6 +146,11 @@ Value mk_thread::compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
       number = roundToOdd(e, number);
     else if (!from.isF32())
       number = LLVM::FPExtOp::create(e, e.f32, number);
+    return resize(e, mk_thread::ToFp8Op::create(e, result, number, e.cf32(0)), e.i8);
+  }
+  // By way of f32, and rounded once even so: see ExpandFp8.cpp.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && mk::isFp8(result)) {
+    Value number = cloneOn(e, e.getLoc(), op, operands, e.f32);
     return resize(e, mk_thread::ToFp8Op::create(e, result, number, e.cf32(0)), e.i8);
   }
   // Of one bit that becomes a bf16 LLVM 22 makes 1, not -1.

@@ -25,6 +25,18 @@ func.func @narrow(%x: f16) -> f8E5M2 {
   return %a : f8E5M2
 }
 
+// Integers by way of f32, which is exact enough for them.
+// CHECK-LABEL: @integers
+// CHECK: arith.sitofp %arg0 : i32 to f32
+// CHECK: arith.bitcast {{.*}} : i8 to f8E4M3FN
+// CHECK: arith.uitofp %arg1 : vector<4xi64> to vector<4xf32>
+// CHECK: arith.bitcast {{.*}} : vector<4xi8> to vector<4xf8E5M2>
+func.func @integers(%x: i32, %y: vector<4xi64>) -> (f8E4M3FN, vector<4xf8E5M2>) {
+  %a = arith.sitofp %x : i32 to f8E4M3FN
+  %b = arith.uitofp %y : vector<4xi64> to vector<4xf8E5M2>
+  return %a, %b : f8E4M3FN, vector<4xf8E5M2>
+}
+
 // CHECK-LABEL: @move
 // CHECK: %[[ONE:.*]] = arith.constant 56 : i8
 // CHECK: arith.bitcast %[[ONE]] : i8 to f8E4M3FN

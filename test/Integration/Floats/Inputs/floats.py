@@ -19,6 +19,10 @@ REMAINDERS = [(1e10, 3), (1e7, 0.1), (5.5, 2), (-5.5, 2), (5.5, -2), (3e38, 1e-3
 SMALL = [1e-6, -1e-6, 1e-5, 1e-4, -1e-3, 0.01, 0.3, 1, -0.5, 5, 0, -0.0, 1e-30]
 WIDE = [1 + 2.0**-8 + 2.0**-40, 1 + 3 * 2.0**-8 - 2.0**-40, 1 + 2.0**-11 + 2.0**-40, 1.5, -1e300, 1e-300, NAN, -INF, 65519.9999,
         65520, 2.0**-25, 2.0**-25 * (1 + 2.0**-30), -(1 + 2.0**-11 + 2.0**-40)]
+# Ties to even, and what is too large to the largest number.
+INTEGERS = [0, 1, -3, 17, 19, -25, 300, 500, 2**24 + 1, -(2**31), 2**31 - 1]
+TO_E4M3 = [0, 1, -3, 16, 20, -24, 288, 448, 448, -448, 448]
+TO_E5M2 = [0, 1, -3, 16, 20, -24, 320, 512, 57344, -57344, 57344]
 
 
 def to_bf16(x):
@@ -70,7 +74,7 @@ def run(command, element, op, inputs, result=None):
             file.write(kernel(element, op, len(inputs), result))
         arguments = []
         for name, values in zip(("pa", "pb", "pc"), (inputs + inputs[:1] * 2)[:3]):
-            numpy.save(path(name), numpy.array(values, "<f8" if element == "f64" else "<f4"))
+            numpy.save(path(name), numpy.array(values, {"f64": "<f8", "i32": "<i4"}.get(element, "<f4")))
             arguments += ["--in", f"{name}={path(name)}.npy"]
         done = subprocess.run([*command, "--tuning", "none", path("k.mlir"), "--bind", f"N={len(inputs[0])}",
                                *arguments, "--out", f"y={path('y.npy')}"], capture_output=True, text=True)
@@ -127,6 +131,12 @@ def main():
                 ("f8E4M3FN", [1.0625 * (1 + 2.0**-35), 1.1875 * (1 - 2.0**-40), -1.0625, 500, 0.3], [1.125, 1.125, -1, 448, 0.3125]),
                 ("f8E5M2", [1.125 * (1 + 2.0**-40), 1.375 * (1 - 2.0**-40), 3], [1.25, 1.25, 3])):
             check(f"{name} truncf f64 {element}", run(command, "f64", "arith.truncf", [values], element), want)
+        # Written as it is, or by way of f32, which is folded away.
+        for element, want in (("f8E4M3FN", TO_E4M3), ("f8E5M2", TO_E5M2)):
+            for op, wants in (("sitofp", want), ("uitofp", [w if i >= 0 else max(want) for i, w in zip(INTEGERS, want)])):
+                chain = f"%f = arith.{op} %a : !t to tensor<8xf32>\n%v = arith.truncf %f : tensor<8xf32> to tensor<8x{element}>"
+                check(f"{name} {op} {element}", run(command, "i32", f"arith.{op}", [INTEGERS], element), wants)
+                check(f"{name} {op} f32 {element}", run(command, "i32", chain, [INTEGERS], element), wants)
         check(f"{name} truncf f64 bf16", run(command, "f64", "arith.truncf", [WIDE], "bf16"), to_bf16(numpy.array(WIDE)))
     for op, function in (("expm1", numpy.expm1), ("log1p", numpy.log1p)):
         check(op, run(host, "f32", f"math.{op}", [SMALL]), function(single(SMALL).astype(float)), 5e-7)
