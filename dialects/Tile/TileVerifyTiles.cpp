@@ -147,8 +147,11 @@ static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(t
 static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
   for (auto [name, type] : {std::pair<StringRef, Type>("lhs", lhs), {"rhs", rhs}})
     if (!isa<FloatType>(type))
-      return op.emitOpError() << "has an operand '" << name << "' of " << type
-                              << ", but products are of floats: convert it by arith.sitofp";
+      return op.emitOpError()
+             << "has an operand '" << name << "' of " << type
+             << ", but products are of floats: convert it by arith.sitofp (a GPU takes no "
+                "right operand that is computed: convert that one in memory, by "
+                "another role)";
   bool known =
       isFloat8(lhs) ? isFloat8(rhs) : lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32());
   if (!known)

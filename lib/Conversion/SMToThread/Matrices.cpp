@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowerings.h"
+#include "mkernel/Analysis/Dots.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -22,16 +23,6 @@ static StringRef getMatrixType(Type type) {
   if (isa<Float8E5M2Type>(type))
     return "e5m2";
   return {};
-}
-
-/// Columns of one instruction: as many as possible, in whole chunks of 16-bit elements.
-static int64_t getColumns(int64_t n, int64_t most, int64_t inChunk) {
-  if (n <= most)
-    return n;
-  for (int64_t columns = most / inChunk * inChunk; columns > 0; columns -= inChunk)
-    if (n % columns == 0)
-      return columns;
-  return 0;
 }
 
 static void lowerMmaFence(MmaFenceOp op, PartitionBuilder &p) {
@@ -85,7 +76,7 @@ static LogicalResult lowerMma(MmaOp op, PartitionBuilder &p) {
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
   int64_t k = a.getShape().end()[transposeA ? -2 : -1], stepK = unit.getKBytes() / bytes;
   int64_t most = unit.getColumns(), inChunk = getSm(op).getChunk() / 2;
-  int64_t columns = getColumns(n, most, inChunk), rowsOfGroup = m / warpgroups;
+  int64_t columns = mk::getInstructionColumns(getSm(op), n), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n << " columns, more than the " << most
                             << " of one instruction of " << getSmTarget(op).getName()

@@ -27,12 +27,23 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
     return dot.emitOpError() << "multiplies f32 in full precision, which the tensor cores of "
                              << machine
                              << " do not: say 'precision = tf32', or convert the operands";
-  if (!llvm::is_contained(loads, dot.getRhs().getDefiningOp<LoadOp>()))
-    return dot.emitOpError()
-           << "takes its right operand from registers (" << rhs << "), but the tensor cores of "
-           << machine
-           << " read it from shared memory: store the tile and mk.load it behind a signal, or "
-              "compute the transposed product with this tile on the left";
+  if (!llvm::is_contained(loads, dot.getRhs().getDefiningOp<LoadOp>())) {
+    bool isConverted =
+        isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp, arith::TruncFOp>(
+            dot.getRhs().getDefiningOp());
+    InFlightDiagnostic diag = dot.emitOpError()
+                              << "takes its right operand from registers (" << rhs
+                              << "), but the tensor cores of " << machine
+                              << " read it from shared memory: "
+                              << (isConverted ? "let another role convert it in memory (mk.load, "
+                                                "convert, mk.store), and mk.load that behind its "
+                                                "signal"
+                                              : "store the tile and mk.load it behind a signal");
+    // Transposed, the left operand would be what is in registers.
+    if (lhsStaged)
+      diag << ", or compute the transposed product with this tile on the left";
+    return diag;
+  }
   if (!lhsStaged && dot.getTransposeA())
     return dot.emitOpError() << "transposes a left operand in registers (" << lhs
                              << "), which the tensor cores of " << machine
@@ -71,6 +82,16 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
     if (isTransposed(unit, rows, acc.getDimSize(1)))
       diag << ", and " << rows << " are computed transposed where both operands are loaded";
     return diag;
+  }
+  // Wide products are several instructions, each of as many chunks of 16 bits.
+  int64_t columns = acc.getDimSize(1), inChunk = getSm(dot).getChunk() / 2;
+  if (!getInstructionColumns(getSm(dot), columns)) {
+    StringRef across = dot.getSwapped() ? "rows" : "columns";
+    return dot.emitOpError() << "makes " << columns << " " << across << ", more than the "
+                             << unit.getColumns() << " of one instruction of " << machine
+                             << " and no multiple of " << inChunk << ": use tiles of "
+                             << columns / inChunk * inChunk << " or "
+                             << llvm::alignTo(columns, inChunk) << " " << across;
   }
   return success();
 }

@@ -16,6 +16,38 @@ mk.kernel @rhs on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @bytes on @mesh (in %x : memref<64x64xi8> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %a8 = mk.load %x[%c0, %c0] : memref<64x64xi8> -> tensor<64x64xi8>
+    %b8 = mk.load %x[%c0, %c0] : memref<64x64xi8> -> tensor<64x64xi8>
+    %a = arith.sitofp %a8 : tensor<64x64xi8> to tensor<64x64xbf16>
+    %b = arith.sitofp %b8 : tensor<64x64xi8> to tensor<64x64xbf16>
+    // expected-error-re @+1 {{read it from shared memory: let another role convert it in memory (mk.load, convert, mk.store), and mk.load that behind its signal{{$}}}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @columns on @mesh (in %x : memref<64x64xbf16> [64, 64], in %y : memref<264x64xbf16> [264, 64], out %c : memref<64x264xf32> [64, 264]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x264xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %b = mk.load %y[%c0, %c0] : memref<264x64xbf16> -> tensor<264x64xbf16>
+    // expected-error @+1 {{'mk.dot' op makes 264 columns, more than the 256 of one instruction of sm_90a and no multiple of 64: use tiles of 256 or 320 columns}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<264x64xbf16>, tensor<64x264xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x264xf32>, memref<64x264xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>

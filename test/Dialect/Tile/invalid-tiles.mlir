@@ -188,7 +188,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>, %acc: tensor<4x4xf32>) {
-  // expected-error @+1 {{has an operand 'lhs' of 'i8', but products are of floats: convert it by arith.sitofp}}
+  // expected-error @+1 {{has an operand 'lhs' of 'i8', but products are of floats: convert it by arith.sitofp (a GPU takes no right operand that is computed: convert that one in memory, by another role)}}
   %r = mk.dot %x, %y, %acc : tensor<4x8xi8>, tensor<8x4xi8>, tensor<4x4xf32>
   return
 }

@@ -270,6 +270,19 @@ mk.kernel @k on @mesh (in %a : memref<64x64xi8> [64, 64], out %b : memref<64x64x
   }
 }
 
+// ROW: accumulators of more than 256 columns that are no multiple of 64
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<64x64xbf16> [64, 64], in %b : memref<264x64xbf16> [264, 64], out %c : memref<64x264xf32> [64, 264]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %w = mk.load %b[%c0, %c0] : memref<264x64xbf16> -> tensor<264x64xbf16>
+    %zero = arith.constant dense<0.0> : tensor<64x264xf32>
+    %d = mk.dot %x, %w, %zero transpose_b : tensor<64x64xbf16>, tensor<264x64xbf16>, tensor<64x264xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x264xf32>, memref<64x264xf32>
+  }
+}
+
 // ROW: products of f32 in full precision
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<64x64xf32> [64, 64], in %b : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
