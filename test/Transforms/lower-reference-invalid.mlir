@@ -24,6 +24,14 @@ func.func @reference(%a: tensor<?xf64>, %b: tensor<?xf64>) -> tensor<?xf64> {
 
 // -----
 
+func.func @reference(%a: tensor<?x?xf64>, %i: tensor<?x1xi64>) -> tensor<?x?xf64> {
+  // expected-error @below {{cannot be used in a reference: this op of tensor has no lowering here; write what it does as a linalg.generic, in which tensor.extract reads any element}}
+  %b = tensor.gather %a[%i] gather_dims([0]) : (tensor<?x?xf64>, tensor<?x1xi64>) -> tensor<?x?xf64>
+  return %b : tensor<?x?xf64>
+}
+
+// -----
+
 func.func @reference(%a: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @below {{cannot be used in a reference, which is written with linalg, tensor, arith, math and scf}}
   %b = "tosa.abs"(%a) : (tensor<4xf64>) -> tensor<4xf64>

@@ -73,8 +73,7 @@ LogicalResult verifyBufferizable(ModuleOp module) {
         (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>)))
       return WalkResult::advance();
-    return op->emitOpError(
-        "cannot be used in a reference, which is written with linalg, tensor, arith, math and scf");
+    return refuseInReference(op);
   });
   return failure(result.wasInterrupted());
 }
@@ -158,8 +157,7 @@ struct LowerReferencePass : PassWrapper<LowerReferencePass, OperationPass<Module
                  << call.getCallee() << ", which has no body: write it in this file";
       if (!isa<LLVM::LLVMDialect>(op->getDialect()))
         return WalkResult::advance();
-      return op->emitOpError("cannot be used in a reference, which is written with linalg, tensor, "
-                             "arith, math and scf");
+      return refuseInReference(op);
     });
     ranks.append(dims, 1);
     if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||

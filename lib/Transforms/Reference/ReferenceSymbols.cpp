@@ -7,6 +7,17 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+LogicalResult mk::refuseInReference(Operation *op) {
+  StringRef dialects[] = {"linalg", "tensor", "arith", "math", "scf"};
+  StringRef dialect = op->getName().getDialectNamespace();
+  InFlightDiagnostic diag = op->emitOpError() << "cannot be used in a reference";
+  if (!llvm::is_contained(dialects, dialect))
+    return diag << ", which is written with linalg, tensor, arith, math and scf";
+  return diag << ": this op of " << dialect
+              << " has no lowering here; write what it does as a linalg.generic, in which "
+                 "tensor.extract reads any element";
+}
+
 LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks) {
   auto wrapper = module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_mk_reference_rows");
   auto rows = module.lookupSymbol<LLVM::LLVMFuncOp>("mk_reference_rows");
@@ -47,8 +58,7 @@ LogicalResult mk::hideReferenceSymbols(ModuleOp module) {
   WalkResult result = module.walk([&](Operation *op) -> WalkResult {
     if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
       return WalkResult::advance();
-    return op->emitOpError(
-        "cannot be used in a reference, which is written with linalg, tensor, arith, math and scf");
+    return refuseInReference(op);
   });
   if (result.wasInterrupted())
     return failure();

@@ -80,12 +80,13 @@ struct Slicer : RewriterBase::Listener {
                                      slice.getType().getElementType());
     if (auto outer = dyn_cast<tensor::ExtractSliceOp>(producer)) {
       SmallVector<OpFoldResult> offsets, sizes, strides;
-      if (failed(affine::mergeOffsetsSizesAndStrides(rewriter, slice.getLoc(), outer, slice,
-                                                     outer.getDroppedDims(), offsets, sizes,
-                                                     strides)))
+      // What is asked for first are rows of a result, which the file does not have.
+      Location loc = slice.getLoc() == function.getLoc() ? outer.getLoc() : slice.getLoc();
+      if (failed(affine::mergeOffsetsSizesAndStrides(
+              rewriter, loc, outer, slice, outer.getDroppedDims(), offsets, sizes, strides)))
         return {};
-      return tensor::ExtractSliceOp::create(rewriter, slice.getLoc(), slice.getType(),
-                                            outer.getSource(), offsets, sizes, strides);
+      return tensor::ExtractSliceOp::create(rewriter, loc, slice.getType(), outer.getSource(),
+                                            offsets, sizes, strides);
     }
     if (!isa<TilingInterface>(producer))
       return {};
