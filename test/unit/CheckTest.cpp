@@ -56,6 +56,13 @@ TEST(Check, SmallestNumbersAreAsFarApartAsTheSmallestNormal) {
   }
 }
 
+TEST(Check, WhatTheReferenceRoundsItselfIsAllowed) {
+  auto t = Tolerance::of(ElementType::f32, 0x1p-23, 64, 1e-17, 2, 0.5);
+  EXPECT_NEAR(t.of(0), 2 * 4 * 8 * 0x1p-52 * 0.5, 1e-20);
+  EXPECT_NEAR(t.of(0, 100), t.of(0), 1e-20); // not more in large rows
+  EXPECT_NEAR(t.rms, 2 * 8 * 0x1p-52 * 0.5, 1e-20);
+}
+
 TEST(Check, LargeRowsHaveLargeTolerances) {
   auto t = Tolerance::of(ElementType::f32, 0x1p-7, 1, 0.5, 1);
   EXPECT_NEAR(t.of(0, 8), 4 * 0x1p-7 * 0.5 * 8, 1e-5);

@@ -56,6 +56,7 @@ struct Checker {
   const JobMemory &job;
   uint32_t world;
   double epsilonIn = 0, k = 1;
+  double read = 1; // the product of the rms of all inputs of floats that are below 1
 
   /// Inputs as the kernel got them: rounded to the argument's type.
   RefTensor makeInput(size_t arg, ElementType type) {
@@ -70,8 +71,17 @@ struct Checker {
       random.fillAs(type, uint64_t(std::max<int64_t>(elements, 0)), tensor.data.data());
     for (int64_t i = 0; given && i < elements; ++i)
       storeElement(type, tensor.data.data(), i, loadElement(a.type, given, i));
-    if (isFloat(a.type))
+    if (isFloat(a.type)) {
       epsilonIn = std::max(epsilonIn, epsilon(a.type));
+      double squares = 0;
+      for (int64_t i = 0; i < elements; ++i) {
+        double x = loadElement(type, tensor.data.data(), i);
+        squares += std::isfinite(x) ? x * x : 0;
+      }
+      // One that is zero throughout tells nothing of how large others are.
+      if (squares > 0)
+        read *= std::min(1.0, std::sqrt(squares / elements));
+    }
     for (int64_t extent : shard.global)
       k = std::max(k, static_cast<double>(extent));
     return tensor;
@@ -181,7 +191,7 @@ struct Checker {
         reference.shape.empty() || reference.shape[0] == 0
             ? 1
             : std::max<int64_t>(check.elements, 0) / reference.shape[0];
-    double sum = 0;
+    double sum = 0, largest = 0;
     int64_t unwritten = 0;
     auto each = [&](auto fn) {
       for (const Range &range : rows)
@@ -190,12 +200,13 @@ struct Checker {
     };
     each([&](int64_t, double want) {
       sum += std::isfinite(want) ? want * want : 0;
+      largest = std::isfinite(want) ? std::max(largest, std::fabs(want)) : largest;
       unwritten += std::isnan(want);
       ++check.compared;
     });
     check.rms = check.compared ? std::sqrt(sum / check.compared) : 0;
     Tolerance tolerance =
-        Tolerance::of(a.type, rounding, k, check.rms, toleranceOf(options, a.name));
+        Tolerance::of(a.type, rounding, k, check.rms, toleranceOf(options, a.name), read);
     if (check.compared < kEnoughForRms)
       tolerance.rms *= 2;
     if (check.compared && unwritten == check.compared) {
@@ -216,7 +227,15 @@ struct Checker {
       return check;
     }
     check.relative = tolerance.relative;
-    check.base = tolerance.base;
+    check.base = tolerance.base + tolerance.floor;
+    if (check.compared && check.rms != 0 && check.rms <= tolerance.floor) {
+      char text[200];
+      std::snprintf(text, sizeof(text),
+                    ": the reference's values are all within %.3g of zero, where it may be off "
+                    "itself by as much: it says no more than that",
+                    largest);
+      check.note = a.name + text;
+    }
     check.rmsTolerance = tolerance.rms;
 
     // What is rounded on the way to an element is as large as its row. Rows of dimension
@@ -298,8 +317,8 @@ struct Checker {
 
 } // namespace
 
-Tolerance Tolerance::of(ElementType out, double rounding, double k, double rms,
-                        double factor) {
+Tolerance Tolerance::of(ElementType out, double rounding, double k, double rms, double factor,
+                        double read) {
   Tolerance t;
   if (!isFloat(out))
     return t;
@@ -309,13 +328,15 @@ Tolerance Tolerance::of(ElementType out, double rounding, double k, double rms,
   t.smallestNormal = loadElement(out, &bits, 0);
   t.relative = factor * epsilon(out);
   t.base = factor * 4 * (rounding + sums) * rms;
-  t.rms = factor * (epsilon(out) / 2 * std::max(rms, t.smallestNormal) +
-                    (rounding / 2 + sums) * rms);
+  double own = std::sqrt(std::max(k, 1.0)) * 0x1p-52 * read;
+  t.floor = factor * 4 * own;
+  t.rms = factor *
+          (epsilon(out) / 2 * std::max(rms, t.smallestNormal) + (rounding / 2 + sums) * rms + own);
   return t;
 }
 
 double Tolerance::of(double reference, double larger) const {
-  return base * larger + relative * std::max(std::fabs(reference), smallestNormal);
+  return base * larger + floor + relative * std::max(std::fabs(reference), smallestNormal);
 }
 
 std::vector<Range> mk::run::chooseRows(int64_t rows, int64_t elements,

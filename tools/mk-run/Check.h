@@ -18,6 +18,7 @@ struct OutputCheck {
   double relative = 0; // the base where no row is larger than the whole
   int64_t mismatches = 0;
   std::vector<std::string> firstMismatches;
+  std::string note; // of what was compared, whether it passed or not
   std::vector<int64_t> mismatchesOfRank;
   std::vector<double> maxErrorOfRank; // NaN counts as infinity
 };
@@ -25,14 +26,16 @@ struct OutputCheck {
 /// Tolerances for an output: see mk-run --help.
 struct Tolerance {
   double relative = 0, base = 0, rms = 0;
+  double floor = 0;          // what the reference itself is off by: in f64 not all is exact
   double smallestNormal = 0; // numbers below it are as far apart as those above it
 
   /// Of an element of a row whose root mean square is `larger` times that of the
   /// whole output.
   double of(double reference, double larger = 1) const;
-  /// `rounding`: the coarsest before the last one, `k`: terms of a sum.
-  static Tolerance of(rt::ElementType out, double rounding, double k,
-                      double rms, double factor);
+  /// `rounding`: the coarsest before the last one, `k`: terms of a sum, `read`: how large what the
+  /// reference reads is.
+  static Tolerance of(rt::ElementType out, double rounding, double k, double rms, double factor,
+                      double read = 0);
 };
 
 /// Rows of dimension 0 to compare, as sorted, disjoint ranges: everything of a
