@@ -74,6 +74,7 @@ uint8_t *Rank::at(uint64_t address, uint64_t bytes) {
 Machine::Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed)
     : random(seed), style(Style::of(seed)) {
   uint32_t ctas = 0;
+  bool packs = false;
   for (const std::vector<Stage> &stages : ranks) {
     auto rank = std::make_unique<Rank>();
     rank->number = uint32_t(ranks_.size());
@@ -81,8 +82,10 @@ Machine::Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed)
     rank->firstCta = ctas;
     uint32_t most = 1;
     for (const Stage &stage : stages)
-      if (stage.launch)
+      if (stage.launch) {
         most = std::max(most, stage.launch->ctas);
+        packs |= stage.launch->program->name == "mk_pack";
+      }
     ctas += most;
     stages_ += stages.size();
     ranks_.push_back(std::move(rank));
@@ -91,7 +94,10 @@ Machine::Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed)
     rank->network = uint16_t(ctas++);
   if (ctas > kMaxCtas)
     throw Error(std::to_string(ctas) + " CTAs and proxies on all ranks, more than " +
-                std::to_string(kMaxCtas) + ": choose a smaller grid");
+                std::to_string(kMaxCtas) + ": choose a smaller grid" +
+                (packs ? ", and MK_PACK=off: rows that no tensor map describes are packed by a "
+                         "launch of its own, whose grid follows from their size"
+                       : ""));
 }
 
 Machine::~Machine() = default;

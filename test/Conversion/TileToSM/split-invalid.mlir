@@ -24,7 +24,7 @@ mk.kernel @bytes on @mesh (in %x : memref<64x64xi8> [64, 64], out %c : memref<64
     %b8 = mk.load %x[%c0, %c0] : memref<64x64xi8> -> tensor<64x64xi8>
     %a = arith.sitofp %a8 : tensor<64x64xi8> to tensor<64x64xbf16>
     %b = arith.sitofp %b8 : tensor<64x64xi8> to tensor<64x64xbf16>
-    // expected-error-re @+1 {{read it from shared memory: let another role convert it in memory (mk.load, convert, mk.store), and mk.load that behind its signal{{$}}}}
+    // expected-error-re @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but the tensor cores of sm_90a read it from shared memory: let another role convert it in memory (mk.load, convert, mk.store), and mk.load that behind its signal{{$}}}}
     %d = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
