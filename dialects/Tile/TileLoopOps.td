@@ -16,7 +16,7 @@ def Mk_ForeachOp : Mk_Op<"foreach", [AttrSizedOperandSegments, SingleBlock, NoTe
     zero; negative ones count as zero. `own` names the range of the first dimension
     that an order with `own = ...` speaks of. `likely` says how many items have something to do, as far as
     is known, where the bounds say how many there are at most, or are read from memory: the cost model counts so
-    many. No result depends on it.
+    many, none if the number is negative. No result depends on it.
 
     ```mlir
     mk.foreach (%m, %n) in (%mt, %nt) schedule(ticket)

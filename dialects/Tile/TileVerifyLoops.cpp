@@ -1,6 +1,5 @@
 //===- TileVerifyLoops.cpp - Verifiers of iteration -----------------------===//
 #include "TileVerify.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -90,11 +89,6 @@ LogicalResult ForeachOp::verify() {
     return emitOpError() << "needs at least one dimension";
   if (failed(verifyIndexArguments(*this, getBody(), getBounds().size(), "its bounds")))
     return failure();
-
-  if (std::optional<int64_t> likely = getLikely() ? getConstantIntValue(getLikely()) : std::nullopt;
-      likely && *likely < 0)
-    return emitOpError() << "has " << *likely
-                         << " likely items: give likely(...) a number from 0 on, or leave it out";
 
   OrderAttr order = getOrderAttr();
   bool hasOwn = order && order.getOwn() != OwnPlace::Any;

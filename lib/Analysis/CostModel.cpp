@@ -104,12 +104,13 @@ static double getShare(const LoopWork &loop) {
 
 /// What one warpgroup takes for its own part of a loop, one thing after the other: it works on what
 /// its product has made before it needs the next one. The others fill the matrix unit meanwhile.
-static Time getLoneTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
+static Time getLoneTime(const LoopWork &loop, const Work &work, double clock, SmAttr sm,
+                        RatesAttr rates) {
   double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
   if (elements == 0 || work.products == 0)
     return {};
   double groups = std::max<int64_t>(countWarpgroups(loop, sm) * loop.teams, 1);
-  double share = work.products / rates.getProducts() + elements;
+  double share = work.products / rates.getProducts() / clock + elements;
   return {share / groups + work.reductions * rates.getReduction(), "elements"};
 }
 
@@ -129,7 +130,7 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
                         {work.turns > 0 ? waited / countSlots(loop, sm) : 0, "latency"}},
                        rates.getOverlap());
   double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
-  time = together({time, {elements, "elements"}, getLoneTime(loop, work, sm, rates)},
+  time = together({time, {elements, "elements"}, getLoneTime(loop, work, clock, sm, rates)},
                   rates.getOverlap());
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
   // under products of another warpgroup.

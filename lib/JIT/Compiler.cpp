@@ -103,12 +103,7 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
            << own.getName() << "', not for '" << target.getName()
            << "': say --target=" << own.getBackend() << ", or begin with the tile level";
   }
-  auto isDivided = [](KernelOp kernel) {
-    auto roles = kernel.getBody().getOps<RoleOp>();
-    return llvm::none_of(roles, [](RoleOp role) { return role.getCtas().getRest(); });
-  };
-  if (own && options.grid && options.grid != own.getGrid() &&
-      (isLowered || llvm::all_of(module.getOps<KernelOp>(), isDivided)))
+  if (own && isLowered && options.grid && options.grid != own.getGrid())
     return module.emitError("the file has been divided among ")
            << own.getGrid() << " CTAs, not " << options.grid
            << ": leave --grid out, or use the file that it was made from";

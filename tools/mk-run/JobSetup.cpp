@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -201,11 +203,18 @@ static bool mayBeOfGpu(std::string_view target) {
   return target.ends_with(".mlir") || findGpuTarget(target);
 }
 
+/// Whether a kernel has been lowered, so that it has the CTAs that it was lowered for.
+static bool isLowered(const std::string &file) {
+  std::ifstream in(file);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  return text.find("mk_sm.partition") != text.npos || text.find("mk_thread.kernel") != text.npos;
+}
+
 /// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
 static Result<Options> compileOptions(const Options &options) {
   Options result = options;
   if (options.compile.grid == 0 && mayBeOfGpu(options.compile.target) &&
-      options.file.ends_with(".mlir")) {
+      options.file.ends_with(".mlir") && !isLowered(options.file)) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     result.compile.grid = system.gpus[0].sms;
   }

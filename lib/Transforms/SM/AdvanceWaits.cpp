@@ -58,8 +58,8 @@ static bool givesTile(Operation *op) {
 /// scalars; whether an iteration can do that for the next one.
 static bool findWork(scf::ForOp loop, MmaOp dot, Slots &slots) {
   Value operand = skipFence(dot.getLhs());
-  if (loop.isDefinedOutsideOfLoop(operand))
-    return false; // all iterations have it
+  if (loop.isDefinedOutsideOfLoop(operand) || isa<BlockArgument>(operand))
+    return false; // it is there when an iteration begins
   Block *body = loop.getBody();
   llvm::SetVector<Operation *> work;
   SmallVector<Value> worklist{operand};

@@ -31,16 +31,6 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 // -----
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  %less = arith.constant -3 : index
-  // expected-error @+1 {{has -3 likely items: give likely(...) a number from 0 on, or leave it out}}
-  mk.foreach (%i) in (%n) likely(%less) {
-  }
-  return
-}
-
-// -----
-
-func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
   // expected-error @+1 {{takes own(%first, %count), got 1 values}}
   mk.foreach (%i) in (%n) order(own = first) own(%n) {
   }
