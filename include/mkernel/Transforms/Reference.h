@@ -54,7 +54,8 @@ void buildReferenceToLLVM(OpPassManager &pm);
 /// makes, which takes each descriptor by pointer. `ranks` are those of inputs,
 /// outputs, then dimensions.
 LogicalResult addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks);
-/// Says that an op, of another dialect or without a lowering, is none for references. Always failure.
+/// Says that an op, of another dialect or without a lowering, is none for references. Always
+/// failure.
 LogicalResult refuseInReference(Operation *op);
 
 /// Makes everything but the entry point internal, under names that a kernel's
