@@ -248,16 +248,19 @@ class Body:
         q = self.left(q_of, item, c0, g.depth) if outside else None
         if outside and self.maybe(0.4) and not item.listed:  # worked on once for all steps
             q = self.prologue(q, self.vector_loader("q", [item.rows, "D"]), [item.row, c0])
+        turning = outside and not g.needs_combine and self.maybe(0.2)  # the loop carries it
         limit, offset = self.rng.randint(0, g.steps * g.tk), self.rng.randint(-8, 8)
         triangle = self.rng.choice(list(elements.KEPT))
         ones = b.filled(1, "f32", (g.tm, g.tk)) if beside else None
         inits = [b.filled(0, "f32", (g.tm, g.tn))]
         if maxima:
             inits.append(b.filled(-64, "f32", (g.tm,)))
+        if turning:
+            inits.append(q)
 
         def step(k, carried):
             at = b.mul(k, g.tk_name)
-            x = q or self.left(q_of, item, c0, g.depth)
+            x = carried[-1] if turning else q or self.left(q_of, item, c0, g.depth)
             y = b.load(keys, [at, c0], (g.tk, g.depth))
             s = need(elements.dot(b, x, y, scores_zero, False, True))
             if masked:
@@ -276,6 +279,8 @@ class Body:
                     b, out[0], b.filled(4, "f32", (g.tm,))), s.shape, 1)))
             p = need(elements.narrow(b, s, self.operand))
             v = b.load(values, [at, item.column], (g.tk, g.tn))
+            if turning:
+                out.append(elements.negate(b, x))
             return [need(elements.dot(b, p, v, carried[0], False, False))] + out
 
         results = b.fold(g.k_tiles, g.steps, inits, "add" if g.needs_combine else None, step)
