@@ -175,7 +175,7 @@ function(mkernel_add_bundle)
   add_custom_command(OUTPUT ${bundle_archive}
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-bundle ${PROJECT_SOURCE_DIR}
             ${PROJECT_BINARY_DIR} ${bundle_linked} ${bundle_stage}
-            ${bundle_archive}
+            ${bundle_archive} ${MKERNEL_HEADERS}
     DEPENDS ${targets} ${programs} ${files}
             ${PROJECT_SOURCE_DIR}/scripts/make-bundle
             ${PROJECT_SOURCE_DIR}/scripts/test-gpu

@@ -26,12 +26,12 @@ install(TARGETS mkernel_runtime EXPORT mKernelTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # Headers that need no MLIR; those of the compiler are in Compiler, Dialect and Target.
-foreach(folder ABI C Check JIT Runtime)
+# Bundles have the same.
+set(MKERNEL_HEADERS ABI C Check JIT Options Runtime)
+foreach(folder ${MKERNEL_HEADERS})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/${folder}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel FILES_MATCHING PATTERN *.h)
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
 endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/Options
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
 install(FILES ${PROJECT_BINARY_DIR}/include/mkernel/Version.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
 install(FILES ${PROJECT_BINARY_DIR}/include/mkernel/ABI/Hash.h

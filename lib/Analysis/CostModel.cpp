@@ -102,11 +102,16 @@ static double getShare(const LoopWork &loop) {
   return std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
 }
 
+/// Elementwise work, if all threads do it together.
+static double getElementTime(const Work &work, RatesAttr rates) {
+  return work.elements / rates.getElements() + work.functions / rates.getFunctions();
+}
+
 /// What one warpgroup takes for its own part of a loop, one thing after the other: it works on what
 /// its product has made before it needs the next one. The others fill the matrix unit meanwhile.
 static Time getLoneTime(const LoopWork &loop, const Work &work, double clock, SmAttr sm,
                         RatesAttr rates) {
-  double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
+  double elements = getElementTime(work, rates);
   if (elements == 0 || work.products == 0)
     return {};
   double groups = std::max<int64_t>(countWarpgroups(loop, sm) * loop.teams, 1);
@@ -129,9 +134,9 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
                         {asked / rates.getCache() + loads, "copies"},
                         {work.turns > 0 ? waited / countSlots(loop, sm) : 0, "latency"}},
                        rates.getOverlap());
-  double elements = work.elements / rates.getElements() + work.functions / rates.getFunctions();
-  time = together({time, {elements, "elements"}, getLoneTime(loop, work, clock, sm, rates)},
-                  rates.getOverlap());
+  time = together(
+      {time, {getElementTime(work, rates), "elements"}, getLoneTime(loop, work, clock, sm, rates)},
+      rates.getOverlap());
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
   // under products of another warpgroup.
   time.ns += work.sums / rates.getElements() / std::clamp<int64_t>(countWarpgroups(loop, sm), 1, 2);
@@ -141,9 +146,7 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
 /// What stands before and behind it, of which nothing overlaps; a team has its share of the
 /// threads.
 static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates) {
-  Time time = {loop.teams *
-                   (work.elements / rates.getElements() + work.functions / rates.getFunctions()),
-               "elements"};
+  Time time = {loop.teams * getElementTime(work, rates), "elements"};
   Time moved = inTime(work.copies + work.loads + work.stores, rates.getCopies(), "copies");
   double products = work.products / rates.getProducts() + work.sums / rates.getElements();
   return {time.ns + moved.ns + products, longer(time, moved).bound};

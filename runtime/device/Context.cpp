@@ -5,6 +5,7 @@
 #include "device/Device.h"
 #include "device/Launches.h"
 
+#include "memory/FirstFit.h"
 #include "mkernel/Runtime/CpuBinding.h"
 #include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Gpu.h"
@@ -314,24 +315,18 @@ Result<std::vector<std::string>> Context::allGather(std::string_view what,
 Result<SlotRange> Context::allocateSlots(uint64_t n, std::string_view what) {
   if (n == 0)
     return SlotRange();
-  uint32_t begin = 0;
-  uint64_t largest = 0;
-  for (const auto &[taken, count] : slots_) {
-    largest = std::max<uint64_t>(largest, taken - begin);
-    if (taken - begin >= n)
-      break;
-    begin = taken + count;
-  }
-  uint32_t last = heap_->slots() - begin, free = heap_->slots() - slotsUsed_;
-  largest = std::max<uint64_t>(largest, last);
+  auto [begin, largest] =
+      findGap(slots_, 0, heap_->slots(), n, [](uint32_t count) { return count; });
+  uint32_t free = heap_->slots() - slotsUsed_;
   if (n > largest)
     return error(StatusCode::ResourceExhausted, what, " need ", n, " signal slots; ", free, " of ",
                  heap_->slots(), " are free",
                  largest < free ? str(", at most ", largest, " in a row") : std::string(),
                  ": create the context with more (ContextOptions::slots)");
-  slots_.emplace(begin, static_cast<uint32_t>(n));
-  slotsUsed_ += static_cast<uint32_t>(n);
-  return SlotRange(*this, begin);
+  auto first = static_cast<uint32_t>(begin), count = static_cast<uint32_t>(n);
+  slots_.emplace(first, count);
+  slotsUsed_ += count;
+  return SlotRange(*this, first);
 }
 
 void Context::freeSlots(uint32_t begin) {

@@ -2,6 +2,7 @@
 
 #include "mkernel/Runtime/Heap.h"
 
+#include "memory/FirstFit.h"
 #include "memory/HeapSegment.h"
 
 #include <algorithm>
@@ -28,17 +29,10 @@ Result<std::byte *> Heap::allocate(uint64_t bytes, std::string_view what) {
   std::lock_guard lock(mutex_);
   uint64_t free = bytes_ - dataOffset_ - used_;
   uint64_t want = bytes > free ? bytes : padded(bytes);
-  // Gaps are looked through from the start, which all ranks do alike.
-  uint64_t begin = dataOffset_, largest = 0;
-  for (const auto &[offset, allocation] : allocations_) {
-    largest = std::max(largest, offset - begin);
-    if (offset - begin >= want)
-      break;
-    begin = offset + padded(allocation.bytes);
-  }
-  if (want > std::max(largest, bytes_ - begin)) {
+  auto [begin, largest] = findGap(allocations_, dataOffset_, bytes_, want,
+                                  [](const Allocation &a) { return padded(a.bytes); });
+  if (want > largest) {
     uint64_t last = bytes_ - begin;
-    largest = std::max(largest, last);
     return error(StatusCode::ResourceExhausted, what, " needs ", bytes,
                  " bytes of symmetric memory; ", free, " of ", bytes_,
                  " are free",

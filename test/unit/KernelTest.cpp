@@ -192,23 +192,19 @@ TEST(Kernel, TheLongestDeadlineIsNotOver) {
 
 TEST(Kernel, AfterAFailureNothingIsGivenOut) {
   Ranks ranks(1, 1);
-  auto kernel = Kernel::load(*ranks.contexts[0], package("allgather"));
-  ASSERT_OK(kernel);
-  auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
-  ASSERT_OK(bound);
-  auto graph = (*bound)->capture({});
+  auto bound = bindSizes(*ranks.contexts[0], package("allgather"), 8, 4);
+  auto graph = bound->capture({});
   ASSERT_OK(graph);
   ranks.contexts[0]->abort().raise(AbortRecord::now(0, "test", "it broke"));
   std::vector<float> c(8 * 4);
-  EXPECT_ERROR((*bound)->download("c", c.data()), Aborted, "it broke");
-  EXPECT_ERROR((*bound)->upload("a", c.data()), Aborted, "it broke");
-  EXPECT_ERROR((*bound)->attach("c", c.data()), Aborted, "it broke");
-  EXPECT_ERROR((*bound)->fill(0, std::byte(0)), Aborted, "it broke");
-  EXPECT_ERROR((*bound)->fillRandom(0, RandomValues(ElementType::f32, 1, 0, 8)), Aborted,
-               "it broke");
-  EXPECT_ERROR((*bound)->capture({}).status(), Aborted, "it broke");
+  EXPECT_ERROR(bound->download("c", c.data()), Aborted, "it broke");
+  EXPECT_ERROR(bound->upload("a", c.data()), Aborted, "it broke");
+  EXPECT_ERROR(bound->attach("c", c.data()), Aborted, "it broke");
+  EXPECT_ERROR(bound->fill(0, std::byte(0)), Aborted, "it broke");
+  EXPECT_ERROR(bound->fillRandom(0, RandomValues(ElementType::f32, 1, 0, 8)), Aborted, "it broke");
+  EXPECT_ERROR(bound->capture({}).status(), Aborted, "it broke");
   EXPECT_ERROR((*graph)->launch(nullptr), Aborted, "it broke");
-  EXPECT_ERROR((*bound)->synchronize(), Aborted, "it broke");
+  EXPECT_ERROR(bound->synchronize(), Aborted, "it broke");
 }
 
 TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
@@ -216,19 +212,16 @@ TEST(Kernel, AnArgumentsOwnMemoryMayBeAttached) {
   Package ag = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto kernel = Kernel::load(context, ag);
-    ASSERT_OK(kernel);
-    auto bound = (*kernel)->bind({{"M", {23}}, {"N", {9}}});
-    ASSERT_OK(bound);
+    auto bound = bindSizes(context, ag, 23, 9);
     uint64_t used = context.heap().used();
-    ASSERT_OK((*bound)->attach("a", (*bound)->data("a")));
+    ASSERT_OK(bound->attach("a", bound->data("a")));
     EXPECT_EQ(context.heap().used(), used);
-    std::byte *own = (*bound)->data("c");
-    ASSERT_OK((*bound)->attach("c", own));
+    std::byte *own = bound->data("c");
+    ASSERT_OK(bound->attach("c", own));
     std::vector<float> c(23 * 9);
-    ASSERT_OK((*bound)->upload("c", c.data())); // a sanitizer sees whether it is there
-    ASSERT_OK((*bound)->attach("c", c.data()));
-    ASSERT_OK(gatherOnce(**bound, 23, 9, 1, {}, c));
+    ASSERT_OK(bound->upload("c", c.data())); // a sanitizer sees whether it is there
+    ASSERT_OK(bound->attach("c", c.data()));
+    ASSERT_OK(gatherOnce(*bound, 23, 9, 1, {}, c));
   });
   ranks.close();
 }

@@ -144,13 +144,8 @@ TEST(Order, BindingsOfOneKernelAreToldApartBySizes) {
   Package gather = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto kernel = Kernel::load(context, gather);
-    ASSERT_OK(kernel);
-    auto a = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
-    auto b = (*kernel)->bind({{"M", {9}}, {"N", {4}}});
-    ASSERT_OK(a);
-    ASSERT_OK(b);
-    EXPECT_ERROR((r == 0 ? *a : *b)->launch({}), Aborted,
+    auto a = bindSizes(context, gather, 8, 4), b = bindSizes(context, gather, 9, 4);
+    EXPECT_ERROR((r == 0 ? a : b)->launch({}), Aborted,
                  "rank 0 has kernel 'allgather' (M = 8, N = 4) as launch 1, rank 1 kernel "
                  "'allgather' (M = 9, N = 4): kernels have to be enqueued in the same order");
     EXPECT_EQ(context.close().code(), StatusCode::Aborted);

@@ -16,6 +16,16 @@ inline Package package(const std::string &name) {
   return std::move(*result);
 }
 
+/// A kernel of such a package, bound to M and N.
+inline std::unique_ptr<BoundKernel> bindSizes(Context &context, const Package &package, int64_t m,
+                                              int64_t n) {
+  auto kernel = Kernel::load(context, package);
+  EXPECT_OK(kernel);
+  auto bound = (*kernel)->bind({{"M", {m}}, {"N", {n}}});
+  EXPECT_OK(bound);
+  return std::move(*bound);
+}
+
 /// One launch of allgather with data that depends on `round`; `c` is attached. An
 /// error of its own if the result is wrong.
 inline Status gatherOnce(BoundKernel &kernel, int64_t m, int64_t n, int64_t round,

@@ -14,14 +14,6 @@ struct Symmetric : ::testing::Test {
     EXPECT_OK(memory);
     return memory ? reinterpret_cast<float *>(*memory) : nullptr;
   }
-  std::unique_ptr<BoundKernel> bind(Context &context, Package package, int64_t m,
-                                    int64_t n) {
-    auto kernel = Kernel::load(context, package);
-    EXPECT_OK(kernel);
-    auto bound = (*kernel)->bind({{"M", {m}}, {"N", {n}}});
-    EXPECT_OK(bound);
-    return std::move(*bound);
-  }
 };
 
 TEST_F(Symmetric, PeersAreAddressedAndMemoryIsUsedAgain) {
@@ -100,8 +92,8 @@ TEST_F(Symmetric, KernelsShareABuffer) {
   Package gather = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto first = bind(context, gather, m, n);
-    auto second = bind(context, gather, 2 * m, n);
+    auto first = bindSizes(context, gather, m, n);
+    auto second = bindSizes(context, gather, 2 * m, n);
     uint64_t before = context.heap().used();
     float *shared = allocate(context, m * n);
     ASSERT_OK(second->attach("a", shared));
@@ -121,7 +113,7 @@ TEST_F(Symmetric, KernelsShareABuffer) {
             << i << " in round " << round;
     }
     // Also what another kernel has of its own.
-    auto third = bind(context, gather, 2 * m, n);
+    auto third = bindSizes(context, gather, 2 * m, n);
     ASSERT_OK(third->attach("full", second->data("full")));
     ASSERT_OK(third->attach("a", second->data("a")));
     ASSERT_OK(third->launch({}));
@@ -140,7 +132,7 @@ TEST_F(Symmetric, AttachedPlacesAreChecked) {
   Package gather = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto bound = bind(context, gather, 9, 8); // parts of 5 and 4 rows
+    auto bound = bindSizes(context, gather, 9, 8); // parts of 5 and 4 rows
     float *x = allocate(context, 100);
     ASSERT_NE(x, nullptr);
     std::string offset = str(*context.heap().offsetOf(x)),
