@@ -72,6 +72,7 @@
 !one = !mk.signal<1, gpu, arrivals = 1>
 !brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
+!every = !mk.signal<1, gpu, dynamic>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -256,7 +257,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.param "ROUTE" = 0
   mk.param "DISPATCH" = 0
   mk.param "PLAN" = 0
-  %th = mk.param "TH" = 64
+  %th = mk.param "TH" = 256
   %tc = mk.param "TC" = 8192
   %topk = mk.param "TOPK" default(%K)
 
@@ -301,9 +302,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
   %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
-  // Hidden columns of a block; its columns behind the second GEMM.
+  // Hidden columns of a block; tiles of all blocks behind the second GEMM.
   %hidden = mk.signals(%blocks) : !done
-  %done = mk.signals(%blocks) : !done
+  %done = mk.signals() : !every
   %returned = mk.signals(%world, %pieces) : !returned
 
   mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
@@ -393,7 +394,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         }
         %y = arith.truncf %acc : !acc2 to !c2
         mk.store %y, %ys[%row, %column] valid(%valid, %tn2) : !c2, memref<?x?xbf16>
-        mk.signal %done[%b] : !done
+        mk.signal %done[%c0] : !every
       }
     }
   }
@@ -408,14 +409,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %last_choice = arith.subi %K, %c1 : index
     mk.wait %placed[%c0] ge %c1 : !one
     mk.wait %named[%c0] ge %all_words : !all
-    scf.for %e = %c0 to %experts step %c1 {
-      %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
-      %of_expert = arith.ceildivui %count, %tm : index
-      scf.for %j = %c0 to %of_expert step %c1 {
-        %b = arith.addi %number, %j : index
-        mk.wait %done[%b] ge %columns : !done
-      }
-    }
+    %tiles = func.call @count_tiles(%counts, %experts, %tm, %columns) : (memref<?xi32>, index, index, index) -> index
+    mk.wait %done[%c0] ge %tiles : !every
     mk.foreach (%s, %i) in (%world, %pieces) schedule(ticket) order(own = first) own(%me, %c1) {
       %a = arith.divui %i, %ta : index
       mk.wait %routed[%s, %a] ge %c2 : !routed
@@ -858,6 +853,21 @@ func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, 
   %some = arith.maxui %rounds, %c1 : index
   %depth = arith.ceildivui %blocks, %some : index
   return %rounds, %depth : index, index
+}
+
+// The tiles of the blocks of all own experts, of so many columns of tiles.
+func.func private @count_tiles(%counts: memref<?xi32>, %experts: index, %tm: index, %columns: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %blocks = scf.for %e = %c0 to %experts step %c1 iter_args(%sum = %c0) -> (index) {
+    %count32 = memref.load %counts[%e] : memref<?xi32>
+    %count = arith.index_cast %count32 : i32 to index
+    %of_expert = arith.ceildivui %count, %tm : index
+    %next = arith.addi %sum, %of_expert : index
+    scf.yield %next : index
+  }
+  %tiles = arith.muli %blocks, %columns : index
+  return %tiles : index
 }
 
 // Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
