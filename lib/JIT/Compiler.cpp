@@ -88,6 +88,8 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
   auto own = module->getAttrOfType<TargetAttr>(kTargetAttr);
   bool isLowered = hasMetadata(module) || llvm::any_of(module.getOps<KernelOp>(), hasPartitions);
   bool isNamed = findTargetBackend(options.target);
+  // Not the line of the module, which is that of the whole description.
+  Location loc = module.getBody()->empty() ? module.getLoc() : module.getBody()->front().getLoc();
   // What was measured is for the machines of names.
   if (!isNamed && options.tuning.empty())
     options.tuning = kModelAlone.str();
@@ -96,15 +98,17 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
       return failure();
     target = own;
   } else if (own && isLowered && own.getBackend() != target.getBackend()) {
-    return module.emitError("the file has been lowered for another target than ")
+    return emitError(loc, "the file has been lowered for another target than ")
            << target.getName() << ": for " << own.getName();
   } else if (own && isLowered && own.getSm() != target.getSm()) {
-    return module.emitError("the file has been lowered for target '")
+    return emitError(loc, "the file has been lowered for target '")
            << own.getName() << "', not for '" << target.getName()
            << "': say --target=" << own.getBackend() << ", or begin with the tile level";
   }
+  if (own && isLowered && options.gridOfMachine)
+    options.grid = 0;
   if (own && isLowered && options.grid && options.grid != own.getGrid())
-    return module.emitError("the file has been divided among ")
+    return emitError(loc, "the file has been divided among ")
            << own.getGrid() << " CTAs, not " << options.grid
            << ": leave --grid out, or use the file that it was made from";
   if (!options.grid)

@@ -8,33 +8,45 @@
 
 using namespace mk::rt;
 
+/// What a rank says: a code, 0 if it did not fail, and a text.
+static std::string say(const Status &status, const std::string &text) {
+  return str(int(status.code()), " ", status.isOk() ? text : status.message());
+}
+
+static std::string textOf(const std::string &said) { return said.substr(said.find(' ') + 1); }
+
+/// The failure of the first rank that has one.
+static Status findFailure(const std::vector<std::string> &said) {
+  for (size_t r = 0; r < said.size(); ++r)
+    if (int code = std::atoi(said[r].c_str()))
+      return error(static_cast<StatusCode>(code), "rank ", r, ": ", textOf(said[r]));
+  return Status::success();
+}
+
 Status mk::rt::agreeOn(
     Context &context, std::string_view what, uint64_t place, const Status &status,
     const std::function<Status(uint32_t, const std::string &, const std::string &)>
         &differ) {
-  // A code and a message, or the place.
-  std::string mine = status.isOk() ? str("0 ", place)
-                                   : str(int(status.code()), " ",
-                                         status.message());
-  auto gathered = context.allGather(what, mine);
+  auto gathered = context.allGather(what, say(status, str(place)));
   MK_TRY(status);
   MK_TRY(gathered.status());
   const std::vector<std::string> &all = *gathered;
-  auto textOf = [&](uint32_t r) { return all[r].substr(all[r].find(' ') + 1); };
-  for (uint32_t r = 0; r < all.size(); ++r)
-    if (int code = std::atoi(all[r].c_str()))
-      return error(static_cast<StatusCode>(code), "rank ", r, ": ", textOf(r));
+  MK_TRY(findFailure(all));
   for (uint32_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
-      return differ(r, textOf(0), textOf(r));
+      return differ(r, textOf(all[0]), textOf(all[r]));
   return Status::success();
 }
 
 Status mk::rt::agreeOnLines(Context &context, std::string_view what, const std::string &text,
-                            std::string_view remedy) {
-  MK_ASSIGN(std::vector<std::string> all, context.allGather(what, text));
+                            std::string_view remedy, const Status &status) {
+  auto gathered = context.allGather(what, say(status, text));
+  MK_TRY(status);
+  MK_TRY(gathered.status());
+  const std::vector<std::string> &all = *gathered;
+  MK_TRY(findFailure(all));
   for (uint32_t r = 1; r < all.size(); ++r) {
-    std::istringstream first(all[0]), other(all[r]);
+    std::istringstream first(textOf(all[0])), other(textOf(all[r]));
     std::string a, b;
     while (all[0] != all[r]) {
       bool more = bool(std::getline(first, a));

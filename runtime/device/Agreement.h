@@ -18,9 +18,10 @@ Status agreeOn(
         &differ);
 
 /// Compares texts whose lines are "what\tvalue": where this rank's differs from another's,
-/// InvalidArgument names the first such thing with both values, and ends in `remedy`. Collective.
+/// InvalidArgument names the first such thing with both values, and ends in `remedy`. A rank that
+/// has no text says why (`status`), and all ranks fail. Collective.
 Status agreeOnLines(Context &context, std::string_view what, const std::string &text,
-                    std::string_view remedy);
+                    std::string_view remedy, const Status &status = Status::success());
 
 } // namespace mk::rt
 

@@ -126,10 +126,12 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
   // Before memory is allocated, which ranks do together.
   MK_TRY(agree(describePlan(whole, digest), "bind the same package and dimensions on every rank"));
-  MK_ASSIGN(device_, code_->bind(metadata_, plan_));
+  auto bound = code_->bind(metadata_, plan_);
+  if (bound.isOk())
+    device_ = std::move(*bound);
   // Also the barrier behind which peers may raise this rank's signals.
-  return agree(describePlaces(),
-               "allocate, bind and destroy kernels in the same order on all ranks");
+  return agree(device_ ? describePlaces() : std::string(),
+               "allocate, bind and destroy kernels in the same order on all ranks", bound.status());
 }
 
 std::string mk::rt::describeSizes(const Metadata &metadata, const Digest &digest,
@@ -190,8 +192,8 @@ std::string BoundKernel::describePlaces() const {
   return text + str("place of the signals of kernel '", metadata_.kernel, "'\tslots ", slots, "\n");
 }
 
-Status BoundKernel::agree(const std::string &text, std::string_view remedy) {
-  return agreeOnLines(context_, str("bind ", metadata_.kernel), text, remedy);
+Status BoundKernel::agree(const std::string &text, std::string_view remedy, const Status &status) {
+  return agreeOnLines(context_, str("bind ", metadata_.kernel), text, remedy, status);
 }
 
 size_t BoundKernel::index(std::string_view name) const {

@@ -291,6 +291,28 @@ TEST(Kernel, RanksWhoseSignalsLieElsewhereAreNamed) {
   });
 }
 
+TEST(Kernel, ARankWithoutMemoryIsNamedOnAll) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    Context &context = *ranks.contexts[r];
+    auto kernel = Kernel::load(context, ag);
+    ASSERT_OK(kernel);
+    std::byte *taken = nullptr;
+    if (r == 1) {
+      auto most = context.heap().allocate(980 << 10, "the test's");
+      ASSERT_OK(most);
+      taken = *most;
+    }
+    EXPECT_ERROR((*kernel)->bind({{"M", {64}}, {"N", {64}}}).status(), ResourceExhausted,
+                 std::string(r == 1 ? "" : "rank 1: ") + "argument 'full' needs ");
+    // All can go on with what there is memory for.
+    if (taken)
+      ASSERT_OK(context.heap().free(taken));
+    EXPECT_OK((*kernel)->bind({{"M", {64}}, {"N", {64}}}));
+  });
+}
+
 TEST(Kernel, WhoDoesNotComeIsNamed) {
   ContextOptions options;
   options.timeout = 3s;

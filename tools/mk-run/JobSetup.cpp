@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 
 using namespace mk::run;
@@ -203,20 +202,14 @@ static bool mayBeOfGpu(std::string_view target) {
   return target.ends_with(".mlir") || findGpuTarget(target);
 }
 
-/// Whether a kernel has been lowered, so that it has the CTAs that it was lowered for.
-static bool isLowered(const std::string &file) {
-  std::ifstream in(file);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  return text.find("mk_sm.partition") != text.npos || text.find("mk_thread.kernel") != text.npos;
-}
-
 /// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
 static Result<Options> compileOptions(const Options &options) {
   Options result = options;
   if (options.compile.grid == 0 && mayBeOfGpu(options.compile.target) &&
-      options.file.ends_with(".mlir") && !isLowered(options.file)) {
+      options.file.ends_with(".mlir")) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     result.compile.grid = system.gpus[0].sms;
+    result.compile.gridOfMachine = true;
   }
   return result;
 }

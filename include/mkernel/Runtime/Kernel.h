@@ -208,7 +208,8 @@ private:
   Status checkShared(size_t arg, std::byte *data,
                      std::span<const int64_t> strides) const;
   /// Compares with what other ranks say; `remedy` is for who differs. Collective.
-  Status agree(const std::string &text, std::string_view remedy);
+  Status agree(const std::string &text, std::string_view remedy,
+               const Status &status = Status::success());
 
   Context &context_;
   std::shared_ptr<const Payload> payload_;
