@@ -171,6 +171,9 @@ LogicalResult ScaleElementsOp::verify() {
 // In global memory
 //===----------------------------------------------------------------------===//
 
+/// The longest access of the PTX ISA (v4.b32).
+static constexpr int64_t kAccess = 16;
+
 int64_t mk_thread::getRun(RankedTensorType tile) {
   Attribute layout = tile.getEncoding();
   auto slice = dyn_cast<SliceAttr>(layout);
@@ -182,9 +185,13 @@ int64_t mk_thread::getRun(RankedTensorType tile) {
     run = tile.getShape().back() % blocked.getVector() == 0 ? blocked.getVector() : 1;
   else if (!slice || slice.getAxis() == 0)
     run = 2;
-  while (run * getElementBytes(tile.getElementType()) > 16)
+  while (run * getElementBytes(tile.getElementType()) > kAccess)
     run /= 2;
   return run;
+}
+
+bool mk_thread::areRunsLong(RankedTensorType tile) {
+  return getRun(tile) * getElementBytes(tile.getElementType()) == kAccess;
 }
 
 int64_t mk_thread::getReadRun(RankedTensorType tile) {

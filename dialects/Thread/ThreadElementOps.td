@@ -160,8 +160,8 @@ def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOp
   let description = [{
     The tile begins at `start`; its elements are `strides` bytes from each other in each dimension. Those exist whose index is
     below `limits` and, with `offsets`, at least 0; others become `pad`, or 0. The elements with these numbers are loaded;
-    where `together` holds, those that are adjacent in a row at once. Where `wide` holds, too, rows begin at multiples of 16
-    bytes.
+    where `together` holds, those that are adjacent in a row at once: rows have all of the tile's elements then, or end between
+    two runs of 16 bytes. Where `wide` holds, too, rows begin at multiples of 16 bytes.
 
     With `quads n` the four threads that hold a row of accumulators share n blocks of 8 columns, two or four, of 16-bit
     elements: each loads 2 n elements that are adjacent, where `wide` holds at once, and gets them in place of its own, which

@@ -116,7 +116,8 @@ static LogicalResult verifyArgument(KernelOp kernel, unsigned i) {
   int64_t rank = memref.getRank();
   if (shape.getNumResults() != rank)
     return error() << "has rank " << rank << ", but a shape of " << shape.getNumResults()
-                   << " extents";
+                   << (shape.getNumResults() == 1 ? " extent" : " extents")
+                   << ": give one for each dimension";
   if (!split.empty() && static_cast<int64_t>(split.size()) != rank)
     return error() << "has rank " << rank << ", but its split has " << split.size()
                    << (split.size() == 1 ? " entry" : " entries")
@@ -181,6 +182,11 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (auto axis : getSizeAxes().getAsRange<StringAttr>())
     if (failed(verifyAxis(*this, axis.getValue(), symbols)))
       return failure();
+  for (auto dim : getDimNames().getAsRange<StringAttr>())
+    if (mesh.findAxis(dim) >= 0)
+      return emitOpError() << "has dimension '" << dim.getValue() << "', and @" << getMesh()
+                           << " has an axis of that name: rename one, since sizes of both are "
+                              "bound by name";
   for (unsigned i = 0, e = getNumKernelArgs(); i != e; ++i)
     for (auto axes : getArgSplit(i).getAsRange<ArrayAttr>())
       for (auto axis : axes.getAsRange<StringAttr>())

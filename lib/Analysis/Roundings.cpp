@@ -127,9 +127,9 @@ struct Analysis {
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       Type type = getElementTypeOrSelf(operand);
       // tf32 keeps 10 bits of the fraction; tensor cores cut the others off, which
-      // is off by twice as much as rounding.
+      // is off by twice as much as rounding. Of few terms both operands' errors have one sign.
       if (type.isF32() && dot.getPrecision() == Precision::TF32)
-        epsilon = std::max(epsilon, 0x1p-9);
+        epsilon += 0x1p-9;
       if (type.isFloat(8))
         epsilon = std::max(epsilon, fp8Sums);
     }

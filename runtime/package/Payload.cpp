@@ -31,7 +31,8 @@ Status makeOwnSymbolsGlobal() {
 
 Result<int> makeFile(std::span<const std::byte> bytes,
                      const std::string &name) {
-  int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
+  constexpr size_t longest = 200; // the kernel takes 249 characters; the name is only for /proc
+  int fd = memfd_create(name.substr(0, longest).c_str(), MFD_CLOEXEC);
   if (fd < 0)
     return errnoError(StatusCode::Unavailable, "memfd_create", errno);
   size_t done = 0;

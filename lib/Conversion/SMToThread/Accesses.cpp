@@ -54,7 +54,8 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   int64_t bytes = mk_thread::getRun(tile) * size;
   if (!runs || bytes == size || bytes < 4 || size == 8)
     return access;
-  // Rows begin where the access may, and hold all of the tile's elements side by side.
+  // Rows begin where the access may, and hold all of the tile's elements side by side, or as many
+  // as whole accesses have.
   Value bits = access.start;
   for (Value stride : ArrayRef(access.strides).drop_back())
     bits = or_(p, bits, stride);
@@ -64,7 +65,10 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   };
   Value ok = beginAt(bytes);
   ok = and_(p, ok, eq(p, access.strides.back(), size));
-  ok = and_(p, ok, sge(p, access.limits.back(), tile.getShape().back()));
+  Value left = access.limits.back(), whole = sge(p, left, tile.getShape().back());
+  if (mk_thread::areRunsLong(tile))
+    whole = or_(p, whole, eq(p, and_(p, left, bytes / size - 1), 0));
+  ok = and_(p, ok, whole);
   access.together = and_(p, ok, sge(p, access.offsets.back(), 0));
   if (quads && getNumElements(tile) <= p.info.getThresholds().getExchangedElements() &&
       !mk_thread::getQuadBlocks(tile).empty())

@@ -37,20 +37,32 @@ struct ItemSpan {
 };
 } // namespace
 
-/// The end of a loop that is counted in 32 bits.
-static Value clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to, Value step) {
+/// The end of a loop that is counted in 32 bits; an error if it is known not to fit.
+static FailureOr<Value> clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to,
+                                 Value step) {
+  constexpr int64_t most = 1 << 30;
+  for (Value bound : {from, to, step})
+    if (std::optional<int64_t> known = getConstantIntValue(bound);
+        known && (*known > most || (bound == from && *known < -most)))
+      return op->emitOpError() << "counts with " << *known << "; loops of "
+                               << getSmTarget(op).getName() << " count from -2^30 to 2^30: "
+                               << "make two loops of it, one inside the other";
   if (llvm::all_of(ArrayRef{from, to, step}, [](Value v) { return getConstantIntValue(v); }))
     return maxS(p, to, from);
   bool reports = p.isOneWarp() || !takesTiles(op);
   return mk_thread::ClampEndOp::create(
-      p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr());
+             p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr())
+      .getResult();
 }
 
 static LogicalResult lowerWaitAll(WaitAllOp all, PartitionBuilder &p) {
   auto op = cast<scf::ForOp>(all.getBody().front().front());
   Value from = p.scalar(op.getLowerBound()), to = p.scalar(op.getUpperBound()),
         step = p.scalar(op.getStep());
-  to = clampEnd(p, op, from, to, step);
+  FailureOr<Value> end = clampEnd(p, op, from, to, step);
+  if (failed(end))
+    return failure();
+  to = *end;
   Value own = resize(p, p.partitionThread, p.i64);
   auto loop = scf::ForOp::create(p, add(p, from, mul(p, own, step)), to,
                                  mul(p, step, p.partition.getNumThreads()));
@@ -79,7 +91,10 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
   bool narrow = from.getType().isInteger(64);
   bool positive = getConstantIntValue(from).value_or(-1) >= 0;
   if (narrow) {
-    to = clampEnd(p, op, from, to, step);
+    FailureOr<Value> end = clampEnd(p, op, from, to, step);
+    if (failed(end))
+      return failure();
+    to = *end;
     from = resize(p, from, p.i32), to = resize(p, to, p.i32), step = resize(p, step, p.i32);
   }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does

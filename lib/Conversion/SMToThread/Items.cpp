@@ -46,7 +46,8 @@ static void lowerCount(CountOp op, PartitionBuilder &p) {
   Value amount = resize(p, p.scalar(op.getAmount()), p.i32);
   Value before = p.electFetchAdd(MemOrder::AcqRel, address, amount, /*otherwise=*/0);
   mk_thread::FenceAsyncOp::create(p, /*shared=*/false, /*global=*/true);
-  p.set(op, before);
+  // A counter has 32 bits, and may be below 0.
+  p.set(op, resize(p, resize(p, before, p.i32), p.i64, /*isSigned=*/true));
 }
 
 static void lowerPush(PushOp op, PartitionBuilder &p) {

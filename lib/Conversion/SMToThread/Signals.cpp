@@ -141,17 +141,18 @@ void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
                                                : p.c32(type.getArrivals());
     base = mul(p, p.epoch, arrivals);
   }
-  Value count = p.scalar(op.getCount());
+  // What is far below 0 would be taken for what is far above.
+  Value count = maxS(p, resize(p, p.scalar(op.getCount()), p.i32), 0);
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
   Value leader = p.isOneWarp() || apart ? Value() : eq(p, p.partitionThread, 0);
   flushSender(p);
-  Value wanted = add(p, base, resize(p, count, p.i32));
+  Value wanted = add(p, base, count);
   auto [param, scope] = signalArray(p, op.getSignal());
   mk_thread::AwaitSignalOp::create(
-      p, scope, param, element, scope == MemScope::Sys && p.info.hasNet(), wanted,
-      resize(p, count, p.i32), leader ? resize(p, leader, p.i32) : Value(),
-      p.makeReport(MK_WAIT_SIGNAL, number), makeWaitSpan(p, MK_WAIT_SIGNAL, number));
+      p, scope, param, element, scope == MemScope::Sys && p.info.hasNet(), wanted, count,
+      leader ? resize(p, leader, p.i32) : Value(), p.makeReport(MK_WAIT_SIGNAL, number),
+      makeWaitSpan(p, MK_WAIT_SIGNAL, number));
   if (apart)
     return;
   if (leader)

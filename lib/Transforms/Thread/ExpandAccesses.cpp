@@ -19,16 +19,17 @@ public:
 
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
-  /// i1. A run exists as a whole, so that its index in the last dimension is not looked at.
+  /// i1. A run exists as a whole or not at all; short ones do where their row does.
   Value exists(const Place &place, bool run) {
     Value all;
-    for (int64_t d = 0, n = tile.getRank() - run; d < n; ++d) {
+    for (int64_t d = 0, rank = tile.getRank(), n = rank - (run && !areRunsLong(tile)); d < n; ++d) {
       Value index = add(e, place.base[d], place.offset[d]);
       std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
       Value inside =
           limit && *limit >= tile.getDimSize(d) ? e.cbool(true) : slt(e, index, op.getLimits()[d]);
       std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
-      if (!offset || *offset < 0)
+      bool begins = run && d + 1 == rank; // in front of it there is no element
+      if (!begins && (!offset || *offset < 0))
         inside = and_(e, inside, sge(e, add(e, index, op.getOffsets()[d]), 0));
       all = all ? and_(e, all, inside) : inside;
     }

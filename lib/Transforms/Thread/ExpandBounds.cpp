@@ -7,18 +7,19 @@ using namespace mlir::mk_thread;
 
 static SmallVector<Value> clampEnd(ClampEndOp op, Emitter &e) {
   constexpr int64_t kMost = 1 << 30;
-  Value fits = e.cbool(true), to = op.getTo();
+  Value fits = e.cbool(true), from = op.getFrom(), to = op.getTo();
   for (Value value : op->getOperands())
     if (!getConstantIntValue(value))
       fits = and_(e, fits, sle(e, value, kMost));
-  if (getConstantIntValue(op.getFrom()).value_or(-1) < 0)
-    fits = and_(e, fits, sge(e, op.getFrom(), -kMost));
-  if (!getConstantIntValue(fits)) {
-    if (auto report = op.getReport())
-      FailUnlessOp::create(e, resize(e, fits, e.i32), *report);
-    to = select(e, fits, to, op.getFrom());
-  }
-  return {maxS(e, to, -kMost)};
+  if (getConstantIntValue(from).value_or(-1) < 0)
+    fits = and_(e, fits, sge(e, from, -kMost));
+  Value clamped = maxS(e, to, -kMost);
+  if (getConstantIntValue(fits))
+    return {clamped};
+  // Of bounds that are too large for any count, those without a turn are right.
+  if (auto report = op.getReport())
+    FailUnlessOp::create(e, resize(e, or_(e, fits, sle(e, to, from)), e.i32), *report);
+  return {select(e, fits, clamped, from)};
 }
 
 void mk_thread::expandBounds(ModuleOp module) { replaceEach<ClampEndOp>(module, clampEnd); }

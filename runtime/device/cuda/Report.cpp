@@ -24,9 +24,8 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
   case MK_WAIT_QUEUE:
     if (r.number >= metadata.queues.size())
       break;
-    return str("entry ", r.element, " of queue '",
-               metadata.queues[r.number].name, "', which has ", r.seen,
-               " entries so far");
+    return str("entry ", r.element, " of queue '", metadata.queues[r.number].name,
+               "', which nobody has pushed so far");
   case MK_WAIT_RING:
     return str("stage ", r.element, " of ring ", r.number,
                " to reach phase ", r.wanted, ", saw ", r.seen);

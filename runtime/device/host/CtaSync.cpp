@@ -175,8 +175,7 @@ bool Cta::pop(int32_t queue, int64_t entry, int64_t *record) {
     return q.published[entry].load(std::memory_order_acquire) == grid_.epoch();
   };
   if (!done() && !waitFor({MK_WAIT_QUEUE, entry, queue}, done, [&] {
-        return str("entry ", entry, " of queue '", name, "', which has ",
-                   q.reserved.load(), " entries so far");
+        return str("entry ", entry, " of queue '", name, "', which nobody has pushed so far");
       }))
     return false;
   std::copy_n(q.records.data() + entry * q.width, q.width, record);

@@ -140,9 +140,17 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?xf32, 1 :
 
 // -----
 
+mk.mesh @m (M = ? via link)
+
+// expected-error @+1 {{has dimension 'M', and @m has an axis of that name: rename one, since sizes of both are bound by name}}
+mk.kernel @k on @m dims(uniform M) (in %a : memref<?xf32> [M]) {
+}
+
+// -----
+
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+1 {{argument 'a' has rank 2, but a shape of 1 extents}}
+// expected-error @+1 {{argument 'a' has rank 2, but a shape of 1 extent: give one for each dimension}}
 mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M]) {
 }
 

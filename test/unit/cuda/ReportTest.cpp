@@ -29,8 +29,8 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
               testing::EndsWith("for signal 'dyn' to count 1 arrival of this "
                                 "launch, saw -1"));
   EXPECT_THAT(text(MK_WAIT_QUEUE, 0, 5, 6, 4),
-              testing::EndsWith("for entry 5 of queue 'items', which has 4 "
-                                "entries so far"));
+              testing::EndsWith("for entry 5 of queue 'items', which nobody has "
+                                "pushed so far"));
   EXPECT_THAT(
       text(MK_WAIT_RING, 2, 3, 1, 0),
       testing::EndsWith("for stage 3 of ring 2 to reach phase 1, saw 0"));

@@ -84,6 +84,9 @@ int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
 /// How many elements of a thread, from each that is a multiple on, are adjacent in a
 /// row and may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
+/// Whether runs are as long as an access may be. They are moved at once also where a row ends
+/// between two of them; shorter ones only where rows have all of the tile's elements.
+bool areRunsLong(RankedTensorType tile);
 /// How many of them are adjacent in a row of a staged tile and are read together.
 int64_t getReadRun(RankedTensorType tile);
 /// How many blocks of 8 columns the four threads that hold a row may share when they load it
