@@ -8,17 +8,20 @@ using namespace mlir::mk_thread;
 static SmallVector<Value> clampEnd(ClampEndOp op, Emitter &e) {
   constexpr int64_t kMost = 1 << 30;
   Value fits = e.cbool(true), from = op.getFrom(), to = op.getTo();
+  bool begins = getConstantIntValue(from).value_or(-1) >= 0; // where 32 bits reach
   for (Value value : op->getOperands())
     if (!getConstantIntValue(value))
       fits = and_(e, fits, sle(e, value, kMost));
-  if (getConstantIntValue(from).value_or(-1) < 0)
+  if (!begins)
     fits = and_(e, fits, sge(e, from, -kMost));
   Value clamped = maxS(e, to, -kMost);
   if (getConstantIntValue(fits))
     return {clamped};
-  // Of bounds that are too large for any count, those without a turn are right.
-  if (auto report = op.getReport())
-    FailUnlessOp::create(e, resize(e, or_(e, fits, sle(e, to, from)), e.i32), *report);
+  // A loop without a turn is right wherever it begins.
+  if (auto report = op.getReport()) {
+    Value right = begins ? fits : or_(e, fits, sle(e, to, from));
+    FailUnlessOp::create(e, resize(e, right, e.i32), *report);
+  }
   return {select(e, fits, clamped, from)};
 }
 

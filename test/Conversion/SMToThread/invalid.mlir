@@ -216,3 +216,22 @@ mk.kernel @fp8sum on @mesh (in %a : memref<8x128xf8E5M2> [8, 128], out %b : memr
     }
   }
 }
+
+// -----
+
+// Loops are counted in 32 bits.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @far on @mesh (out %b : memref<8x128xf32> [8, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %most = arith.constant 2147483648 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<0.0> : tensor<8x128xf32, #mk_sm.blocked<threads = 128, vector = 4>>
+      // expected-error @+1 {{counts with 2147483648; loops of sm_90a count from -2^30 to 2^30: make two loops of it, one inside the other}}
+      scf.for %i = %c0 to %most step %c1 {
+        mk.store %x, %b[%i, %c0] : tensor<8x128xf32, #mk_sm.blocked<threads = 128, vector = 4>>, memref<8x128xf32>
+      }
+    }
+  }
+}
