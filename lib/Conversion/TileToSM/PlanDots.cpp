@@ -47,7 +47,7 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   if (!lhsStaged && dot.getTransposeA())
     return dot.emitOpError() << "transposes a left operand in registers (" << lhs
                              << "), which the tensor cores of " << machine
-                             << " do not: load it from memory, or compute it transposed";
+                             << " do not: load it from memory, or take mk.transpose of it";
   if (!lhsStaged && bits != 16)
     return dot.emitOpError() << "takes a left operand of " << element
                              << " from registers, where for " << machine

@@ -183,7 +183,8 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     if (!load.getRows() || load->use_empty() || plan.staged.contains(load))
       return WalkResult::advance();
     return load.emitOpError()
-           << "gathers the rows of a tile that no mk.dot multiplies; a GPU gathers operands of "
+           << "gathers the rows of a tile that no mk.dot multiplies; "
+           << getSmTarget(load).getName() << " gathers operands of "
               "products only: put the rows side by side with mk.put ... rows, and load them from "
               "there";
   };

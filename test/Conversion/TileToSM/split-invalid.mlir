@@ -54,7 +54,7 @@ mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : me
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which the tensor cores of sm_90a do not: load it from memory, or compute it transposed}}
+    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which the tensor cores of sm_90a do not: load it from memory, or take mk.transpose of it}}
     %d = mk.dot %b, %a, %zero transpose_a : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -293,7 +293,7 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @gathered on @mesh (in %x : memref<64x64xf32> [64, 64], in %list : memref<64xi32> [64], out %c : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
-    // expected-error @+1 {{gathers the rows of a tile that no mk.dot multiplies; a GPU gathers operands of products only: put the rows side by side with mk.put ... rows, and load them from there}}
+    // expected-error @+1 {{gathers the rows of a tile that no mk.dot multiplies; sm_90a gathers operands of products only: put the rows side by side with mk.put ... rows, and load them from there}}
     %a = mk.load %x[%c0, %c0] rows(%list[%c0] : memref<64xi32>) : memref<64x64xf32> -> tensor<64x64xf32>
     mk.store %a, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
