@@ -47,7 +47,7 @@ struct CudaEngines : FakeGpu {
   std::unique_ptr<Context> context_;
   std::shared_ptr<cuda::Gpu> gpu;
   std::unique_ptr<cuda::Engines> engines;
-  mk_gpu_control control = {.epoch = kEpoch, .finished = 0};
+  mk_gpu_control control = {kEpoch, 0, 0, 0, 0, 0, 0, 0};
   uint32_t from[4] = {10, 11, 12, 13}, middle[2] = {}, to[2] = {}, signal[4] = {};
 };
 
