@@ -8,45 +8,40 @@
 
 using namespace mk::rt;
 
-/// What a rank says: a code, 0 if it did not fail, and a text.
-static std::string say(const Status &status, const std::string &text) {
-  return str(int(status.code()), " ", status.isOk() ? text : status.message());
-}
-
-static std::string textOf(const std::string &said) { return said.substr(said.find(' ') + 1); }
-
-/// The failure of the first rank that has one.
-static Status findFailure(const std::vector<std::string> &said) {
-  for (size_t r = 0; r < said.size(); ++r)
-    if (int code = std::atoi(said[r].c_str()))
-      return error(static_cast<StatusCode>(code), "rank ", r, ": ", textOf(said[r]));
-  return Status::success();
+Result<std::vector<std::string>> mk::rt::gatherOrFail(Context &context, std::string_view what,
+                                                      const std::string &text,
+                                                      const Status &status) {
+  // A code, 0 if the rank did not fail, and a text.
+  auto gathered = context.allGather(
+      what, str(int(status.code()), " ", status.isOk() ? text : status.message()));
+  MK_TRY(status);
+  MK_TRY(gathered.status());
+  std::vector<std::string> all = std::move(*gathered);
+  for (size_t r = 0; r < all.size(); ++r) {
+    int code = std::atoi(all[r].c_str());
+    all[r].erase(0, all[r].find(' ') + 1);
+    if (code)
+      return error(static_cast<StatusCode>(code), "rank ", r, ": ", all[r]);
+  }
+  return all;
 }
 
 Status mk::rt::agreeOn(
     Context &context, std::string_view what, uint64_t place, const Status &status,
     const std::function<Status(uint32_t, const std::string &, const std::string &)>
         &differ) {
-  auto gathered = context.allGather(what, say(status, str(place)));
-  MK_TRY(status);
-  MK_TRY(gathered.status());
-  const std::vector<std::string> &all = *gathered;
-  MK_TRY(findFailure(all));
+  MK_ASSIGN(std::vector<std::string> all, gatherOrFail(context, what, str(place), status));
   for (uint32_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
-      return differ(r, textOf(all[0]), textOf(all[r]));
+      return differ(r, all[0], all[r]);
   return Status::success();
 }
 
 Status mk::rt::agreeOnLines(Context &context, std::string_view what, const std::string &text,
                             std::string_view remedy, const Status &status) {
-  auto gathered = context.allGather(what, say(status, text));
-  MK_TRY(status);
-  MK_TRY(gathered.status());
-  const std::vector<std::string> &all = *gathered;
-  MK_TRY(findFailure(all));
+  MK_ASSIGN(std::vector<std::string> all, gatherOrFail(context, what, text, status));
   for (uint32_t r = 1; r < all.size(); ++r) {
-    std::istringstream first(textOf(all[0])), other(textOf(all[r]));
+    std::istringstream first(all[0]), other(all[r]);
     std::string a, b;
     while (all[0] != all[r]) {
       bool more = bool(std::getline(first, a));

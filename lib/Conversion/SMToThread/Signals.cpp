@@ -141,8 +141,9 @@ void sm::emitWait(PartitionBuilder &p, mk::WaitOp op, bool apart) {
                                                : p.c32(type.getArrivals());
     base = mul(p, p.epoch, arrivals);
   }
-  // What is far below 0 would be taken for what is far above.
-  Value count = maxS(p, resize(p, p.scalar(op.getCount()), p.i32), 0);
+  // Signals have 32 bits, and no launch has so many arrivals.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  Value count = resize(p, minS(p, maxS(p, p.scalar(op.getCount()), 0), most), p.i32);
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
   Value leader = p.isOneWarp() || apart ? Value() : eq(p, p.partitionThread, 0);

@@ -17,9 +17,11 @@ static SmallVector<Value> clampEnd(ClampEndOp op, Emitter &e) {
   Value clamped = maxS(e, to, -kMost);
   if (getConstantIntValue(fits))
     return {clamped};
-  // A loop without a turn is right wherever it begins.
+  // A loop without a turn is right wherever it begins. Where `from` and the step are known to fit,
+  // an end in front of that does, too.
   if (auto report = op.getReport()) {
-    Value right = begins ? fits : or_(e, fits, sle(e, to, from));
+    bool known = begins && getConstantIntValue(op.getStep());
+    Value right = known ? fits : or_(e, fits, sle(e, to, from));
     FailUnlessOp::create(e, resize(e, right, e.i32), *report);
   }
   return {select(e, fits, clamped, from)};
