@@ -44,12 +44,10 @@ static FailureOr<Value> clampEnd(PartitionBuilder &p, Operation *op, Value from,
   for (Value bound : {from, to, step})
     if (std::optional<int64_t> known = getConstantIntValue(bound);
         known && (*known > most || (bound == from && *known < -most)))
-      return op->emitOpError() << (bound == from ? "begins at "
-                                   : bound == to ? "ends at "
-                                                 : "has steps of ")
-                               << *known << "; loops of " << getSmTarget(op).getName()
-                               << " count from -2^30 to 2^30: begin at 0, and make two loops of "
-                                  "one that is longer, one inside the other";
+      return op->emitOpError() << "counts from, to or by " << *known << "; loops of "
+                               << getSmTarget(op).getName() << " count from -2^30 to 2^30: "
+                               << "begin at 0, and make two loops of one that is longer, one "
+                                  "inside the other";
   if (llvm::all_of(ArrayRef{from, to, step}, [](Value v) { return getConstantIntValue(v); }))
     return maxS(p, to, from);
   bool reports = p.isOneWarp() || !takesTiles(op);

@@ -228,7 +228,7 @@ mk.kernel @far on @mesh (out %b : memref<8x128xf32> [8, 128]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = arith.constant dense<0.0> : tensor<8x128xf32, #mk_sm.blocked<threads = 128, vector = 4>>
-      // expected-error @+1 {{ends at 2147483648; loops of sm_90a count from -2^30 to 2^30: begin at 0, and make two loops of one that is longer, one inside the other}}
+      // expected-error @+1 {{counts from, to or by 2147483648; loops of sm_90a count from -2^30 to 2^30: begin at 0, and make two loops of one that is longer, one inside the other}}
       scf.for %i = %c0 to %most step %c1 {
         mk.store %x, %b[%i, %c0] : tensor<8x128xf32, #mk_sm.blocked<threads = 128, vector = 4>>, memref<8x128xf32>
       }
