@@ -8,9 +8,11 @@
 
 using namespace mk::rt;
 
-Result<std::vector<std::string>> mk::rt::gatherOrFail(Context &context, std::string_view what,
-                                                      const std::string &text,
-                                                      const Status &status) {
+/// What all ranks say; where one has nothing to say, as it has failed (`status`), the own failure
+/// or that of the first such rank.
+static Result<std::vector<std::string>> gatherOrFail(Context &context, std::string_view what,
+                                                     const std::string &text,
+                                                     const Status &status) {
   // A code, 0 if the rank did not fail, and a text.
   auto gathered = context.allGather(
       what, str(int(status.code()), " ", status.isOk() ? text : status.message()));

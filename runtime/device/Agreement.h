@@ -8,11 +8,6 @@
 
 namespace mk::rt {
 
-/// What all ranks say; where one has nothing to say, as it has failed (`status`), the own failure
-/// or that of the first such rank ("rank 2: ..."). Collective.
-Result<std::vector<std::string>> gatherOrFail(Context &context, std::string_view what,
-                                              const std::string &text, const Status &status);
-
 /// Tells all ranks the `place` that this one got, or why it has none, and compares.
 /// Ok when no rank failed and all places are the same; else the own failure, that of
 /// the first rank that has one ("rank 2: ..."), or `differ(rank, place of rank 0,

@@ -127,12 +127,10 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
   // Before memory is allocated, which ranks do together.
   MK_TRY(agree(describePlan(whole, digest), "bind the same package and dimensions on every rank"));
   auto bound = code_->bind(metadata_, plan_);
-  // On a GPU ranks meet while they bind: one that fails in front of that may not wait for those
-  // that wait for it there.
-  if (!bound.isOk() && metadata_.gpu)
-    return bound.status();
   if (bound.isOk())
     device_ = std::move(*bound);
+  else if (metadata_.gpu)
+    return bound.status(); // ranks meet while they bind: others may wait for this one there
   // Also the barrier behind which peers may raise this rank's signals.
   return agree(device_ ? describePlaces() : std::string(),
                "allocate, bind and destroy kernels in the same order on all ranks", bound.status());

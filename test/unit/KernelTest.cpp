@@ -276,17 +276,16 @@ TEST(Kernel, RanksWhoseSignalsLieElsewhereAreNamed) {
   Package ag = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto kernel = Kernel::load(context, ag);
-    ASSERT_OK(kernel);
+    auto kernel = loadKernel(context, ag);
     SlotRange held;
     if (r == 1) {
       auto taken = context.allocateSlots(5, "the test's");
       ASSERT_OK(taken);
       held = std::move(*taken);
     }
-    EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
+    EXPECT_ERROR(kernel->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
                  "ranks disagree: place of the signals of kernel 'allgather' is slots 0, 2, ");
-    EXPECT_ERROR((*kernel)->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
+    EXPECT_ERROR(kernel->bind({{"M", {8}}, {"N", {4}}}).status(), InvalidArgument,
                  ": allocate, bind and destroy kernels in the same order on all ranks");
   });
 }
@@ -296,20 +295,19 @@ TEST(Kernel, ARankWithoutMemoryIsNamedOnAll) {
   Package ag = package("allgather");
   ranks.each([&](uint32_t r) {
     Context &context = *ranks.contexts[r];
-    auto kernel = Kernel::load(context, ag);
-    ASSERT_OK(kernel);
+    auto kernel = loadKernel(context, ag);
     std::byte *taken = nullptr;
     if (r == 1) {
       auto most = context.heap().allocate(980 << 10, "the test's");
       ASSERT_OK(most);
       taken = *most;
     }
-    EXPECT_ERROR((*kernel)->bind({{"M", {64}}, {"N", {64}}}).status(), ResourceExhausted,
+    EXPECT_ERROR(kernel->bind({{"M", {64}}, {"N", {64}}}).status(), ResourceExhausted,
                  std::string(r == 1 ? "" : "rank 1: ") + "argument 'full' needs ");
     // All can go on with what there is memory for.
     if (taken)
       ASSERT_OK(context.heap().free(taken));
-    EXPECT_OK((*kernel)->bind({{"M", {64}}, {"N", {64}}}));
+    EXPECT_OK(kernel->bind({{"M", {64}}, {"N", {64}}}));
   });
 }
 

@@ -16,12 +16,16 @@ inline Package package(const std::string &name) {
   return std::move(*result);
 }
 
+inline std::unique_ptr<Kernel> loadKernel(Context &context, const Package &package) {
+  auto kernel = Kernel::load(context, package);
+  EXPECT_OK(kernel);
+  return std::move(*kernel);
+}
+
 /// A kernel of such a package, bound to M and N.
 inline std::unique_ptr<BoundKernel> bindSizes(Context &context, const Package &package, int64_t m,
                                               int64_t n) {
-  auto kernel = Kernel::load(context, package);
-  EXPECT_OK(kernel);
-  auto bound = (*kernel)->bind({{"M", {m}}, {"N", {n}}});
+  auto bound = loadKernel(context, package)->bind({{"M", {m}}, {"N", {n}}});
   EXPECT_OK(bound);
   return std::move(*bound);
 }

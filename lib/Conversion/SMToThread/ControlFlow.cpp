@@ -40,7 +40,7 @@ struct ItemSpan {
 /// The end of a loop that is counted in 32 bits; an error if it is known not to fit.
 static FailureOr<Value> clampEnd(PartitionBuilder &p, Operation *op, Value from, Value to,
                                  Value step) {
-  constexpr int64_t most = 1 << 30;
+  constexpr int64_t most = mk_thread::kMostCounted;
   for (Value bound : {from, to, step})
     if (std::optional<int64_t> known = getConstantIntValue(bound);
         known && (*known > most || (bound == from && *known < -most)))

@@ -28,8 +28,8 @@ public:
       Value inside =
           limit && *limit >= tile.getDimSize(d) ? e.cbool(true) : slt(e, index, op.getLimits()[d]);
       std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
-      bool begins = run && d + 1 == rank; // in front of it there is no element
-      if (!begins && (!offset || *offset < 0))
+      bool alongRun = run && d + 1 == rank; // which are only moved at once from column 0 on
+      if (!alongRun && (!offset || *offset < 0))
         inside = and_(e, inside, sge(e, add(e, index, op.getOffsets()[d]), 0));
       all = all ? and_(e, all, inside) : inside;
     }

@@ -6,15 +6,14 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 
 static SmallVector<Value> clampEnd(ClampEndOp op, Emitter &e) {
-  constexpr int64_t kMost = 1 << 30;
   Value fits = e.cbool(true), from = op.getFrom(), to = op.getTo();
   bool begins = getConstantIntValue(from).value_or(-1) >= 0; // where 32 bits reach
   for (Value value : op->getOperands())
     if (!getConstantIntValue(value))
-      fits = and_(e, fits, sle(e, value, kMost));
+      fits = and_(e, fits, sle(e, value, kMostCounted));
   if (!begins)
-    fits = and_(e, fits, sge(e, from, -kMost));
-  Value clamped = maxS(e, to, -kMost);
+    fits = and_(e, fits, sge(e, from, -kMostCounted));
+  Value clamped = maxS(e, to, -kMostCounted);
   if (getConstantIntValue(fits))
     return {clamped};
   // A loop without a turn is right wherever it begins. Where `from` and the step are known to fit,

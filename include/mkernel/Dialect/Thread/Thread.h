@@ -81,6 +81,9 @@ struct Partials {
 };
 /// Bytes that a reduction exchanges at least.
 int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
+/// Loops that are counted in 32 bits begin, end and step within this, on both sides of 0
+/// (clamp_end).
+constexpr int64_t kMostCounted = 1 << 30;
 /// How many elements of a thread, from each that is a multiple on, are adjacent in a
 /// row and may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
