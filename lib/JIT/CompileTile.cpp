@@ -96,7 +96,7 @@ FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &bindi
 }
 
 /// Warns where parameters that are extents of tiles stay at defaults that nobody has measured or
-/// compared.
+/// compared. Those that are a dimension by default follow from the sizes.
 void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
                                  const ParamChoice &choice) {
   TargetAttr target = findTarget(module);
@@ -115,10 +115,14 @@ void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
   SmallVector<StringRef> names;
   StringRef(tileParams).split(names, ", ", -1, /*KeepEmpty=*/false);
   llvm::erase_if(names, isGiven);
+  bool lists = false;
+  kernel.walk([&](ParamOp param) {
+    if (llvm::is_contained(kernel.getBody().getArguments(), param.getDefaultValue()))
+      llvm::erase(names, param.getName());
+    lists |= param.getChoices() && !isGiven(param.getName());
+  });
   if (names.empty())
     return;
-  bool lists = false;
-  kernel.walk([&](ParamOp param) { lists |= param.getChoices() && !isGiven(param.getName()); });
   InFlightDiagnostic warning = kernel.emitWarning();
   warning << "kernel '" << kernel.getSymName() << "' has defaults for " << llvm::join(names, ", ")
           << ", which nobody has measured: no tuning entry serves it, and ";

@@ -47,7 +47,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       notified_peers = 16, posted_nap = 200, posted_share = 75, moved_units = 8, multicast_units = 4, edge_boxes = 4, edge_tiles = 8, edge_rows = 16,
       marked_elements = 8, large_put = 4194304, stored_pieces = 4>,
     clustered = [132, 132, 117, 120, 110, 102, 105, 120]>,
-  rates = <products = 6470, operands = 231, copies = 88, fetch = 35, cache = 104, elements = 170,
+  rates = <products = 6470, operands = 231, copies = 88, fetch = 35, cache = 104, elements = 200,
     functions = 40, sustained = 670890, memory = 4427, written = 3300, latency = 1300, launch = 1920,
     item = 183, split = 6450, few_sms = 135, line = 128, off_line = 120, by_threads = 1800, beside = 165,
     apart = 106, uneven = 127, packing = 2000, join = 110, clock = 130, overlap = 10, memory_overlap = 3,
