@@ -98,8 +98,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     out %counts : memref<?xi32> [E] split [(node, gpu)]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128, 136, 144, 152, 160, 176, 192]
+  %tn = mk.param "TN" = 256 in [128, 192, 256]
   %tk = mk.param "TK" = 64
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
@@ -134,6 +134,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %most_bits = arith.constant 32 : index
   %bits_fit = arith.cmpi ule, %tw, %most_bits : index
   mk.require %bits_fit, "TW must not be more than 32, the bits of a word"
+  %mean = func.call @mean_rows(%CAP, %K, %E) : (index, index, index) -> index
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
 
@@ -166,19 +167,19 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     mk.wait %placed[%c0] ge %c1 : !one
     %yes = arith.constant true
     %no = arith.constant false
-    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
-    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %mean)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %mean)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round, %mean) : (memref<?xi32>, !one, index, index, index) -> (index, index)
     mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
-          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth, %mean)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
         mk.wait %brought[%e] ge %all_chunks : !brought
@@ -198,7 +199,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     }
     // Rows that nobody has.
     %none = arith.truncf %zero : !acc to !c
-    %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
+    %used_ = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
+    %used = mk.likely %used_ as %ROWS : index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
     mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
@@ -243,7 +245,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 136, 144, 152, 160, 176, 192]
   %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 64
   %tn2 = mk.param "TN2" = 256
@@ -284,6 +286,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %most_bits = arith.constant 32 : index
   %bits_fit = arith.cmpi ule, %tw, %most_bits : index
   mk.require %bits_fit, "TW must not be more than 32, the bits of a word"
+  %mean = func.call @mean_rows(%CAP, %K, %E) : (index, index, index) -> index
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
   %some_hidden = arith.cmpi uge, %I, %c1 : index
@@ -336,21 +339,21 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     mk.wait %placed[%c0] ge %c1 : !one
     %yes = arith.constant true
     %no = arith.constant false
-    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %mean)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index, index) -> ()
     func.call @name_rows(%ids, %masks, %bases, %starts, %rows_of, %placed, %named, %CAP, %E, %experts, %tw, %tq, %te, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
-    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %mean)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    %rounds = func.call @rounds(%most, %placed, %tm, %round, %mean) : (memref<?xi32>, !one, index, index, index) -> index
     mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
-          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round, %mean)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
         mk.wait %brought[%e] ge %all_chunks : !brought
@@ -376,10 +379,10 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @down ctas(1) then @combine {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn2] : !acc2
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    %rounds = func.call @rounds(%most, %placed, %tm, %round, %mean) : (memref<?xi32>, !one, index, index, index) -> index
     mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
-          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round, %mean)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
         mk.wait %hidden[%b] ge %hidden_columns : !done
@@ -831,24 +834,32 @@ func.func private @before(%flags: !tokens) -> !tokens {
 // ------
 
 // Rounds that the expert with the most rows takes, when all rows have been counted.
-func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> index {
+func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index, %mean: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.wait %placed[%c0] ge %c1 : !one
   %rows32 = memref.load %most[%c0] : memref<?xi32>
-  %rows = arith.index_cast %rows32 : i32 to index
+  %rows_ = arith.index_cast %rows32 : i32 to index
+  %c3 = arith.constant 3 : index
+  %eighth = arith.shrui %mean, %c3 : index
+  %usual = arith.addi %mean, %eighth : index
+  %rows = mk.likely %rows_ as %usual : index
   %blocks = arith.ceildivui %rows, %tm : index
   %rounds = arith.ceildivui %blocks, %round : index
   return %rounds : index
 }
 
 // The same, and how many blocks of that expert are in a round, the same number in each.
-func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> (index, index) {
+func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index, %mean: index) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+  %rounds = func.call @rounds(%most, %placed, %tm, %round, %mean) : (memref<?xi32>, !one, index, index, index) -> index
   %rows32 = memref.load %most[%c0] : memref<?xi32>
-  %rows = arith.index_cast %rows32 : i32 to index
+  %rows_ = arith.index_cast %rows32 : i32 to index
+  %c3 = arith.constant 3 : index
+  %eighth = arith.shrui %mean, %c3 : index
+  %usual = arith.addi %mean, %eighth : index
+  %rows = mk.likely %rows_ as %usual : index
   %blocks = arith.ceildivui %rows, %tm : index
   %some = arith.maxui %rounds, %c1 : index
   %depth = arith.ceildivui %blocks, %some : index
@@ -871,9 +882,9 @@ func.func private @count_tiles(%counts: memref<?xi32>, %experts: index, %tm: ind
 }
 
 // Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
-func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %depth: index)
-    -> (index, index, index) {
-  %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %depth: index,
+                          %mean: index) -> (index, index, index) {
+  %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm, %mean) : (memref<?xi32>, memref<?xi32>, index, index, index) -> (index, index, index)
   %begin = arith.muli %r, %depth : index
   %place = arith.addi %begin, %j : index
   %down = arith.muli %place, %tm : index
@@ -885,11 +896,22 @@ func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: ind
 }
 
 // The first row of own expert %e, how many it has, and the number of its first block.
-func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>, %e: index, %tm: index) -> (index, index, index) {
+func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>, %e: index, %tm: index, %mean: index) -> (index, index, index) {
   %start32 = memref.load %starts[%e] : memref<?xi32>
   %count32 = memref.load %counts[%e] : memref<?xi32>
   %start = arith.index_cast %start32 : i32 to index
-  %count = arith.index_cast %count32 : i32 to index
+  %count_ = arith.index_cast %count32 : i32 to index
+  // The cost model counts with rows from 7 to 9 eighths of the mean, so that not all experts fill their last block alike.
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %eighth = arith.shrui %mean, %c3 : index
+  %least = arith.subi %mean, %eighth : index
+  %experts = memref.dim %counts, %c0 : memref<?xi32>
+  %twice = arith.addi %eighth, %eighth : index
+  %more = arith.muli %twice, %e : index
+  %above = arith.divui %more, %experts : index
+  %usual = arith.addi %least, %above : index
+  %count = mk.likely %count_ as %usual : index
   %whole = arith.divui %start, %tm : index
   %number = arith.addi %whole, %e : index
   return %start, %count, %number : index, index, index
@@ -898,7 +920,7 @@ func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>
 // Puts the rows of each expert side by side, chunk by chunk of the tokens: own ones, or those of others as they come.
 func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
                               %starts: memref<?xi32>, %counts: memref<?xi32>, %arrived: !arrived, %brought: !brought, %own: i1,
-                              %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
+                              %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index, %mean: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0 : i32
@@ -934,10 +956,10 @@ func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memre
     %s = arith.select %own, %me, %other : index
     %chunk0 = arith.muli %s, %chunks : index
     %q = arith.addi %chunk0, %c : index
-    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm, %mean) : (memref<?xi32>, memref<?xi32>, index, index, index) -> (index, index, index)
     %next_q = arith.addi %q, %c1 : index
-    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
-    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count, %mean) : (memref<?x?xi32>, index, index, index, index, index) -> index
+    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count, %mean) : (memref<?x?xi32>, index, index, index, index, index) -> index
     %begin = arith.muli %number, %tm : index
     %some = arith.cmpi ult, %i0, %i1 : index
     scf.if %some {
@@ -975,7 +997,7 @@ func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memre
 }
 
 // How many tokens of the chunks in front of chunk %q choose expert %e, of %count in all.
-func.func private @rows_before_chunk(%bases: memref<?x?xi32>, %e: index, %q: index, %all_chunks: index, %count: index) -> index {
+func.func private @rows_before_chunk(%bases: memref<?x?xi32>, %e: index, %q: index, %all_chunks: index, %count: index, %mean: index) -> index {
   %inside = arith.cmpi ult, %q, %all_chunks : index
   %rows = scf.if %inside -> (index) {
     %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
@@ -984,7 +1006,10 @@ func.func private @rows_before_chunk(%bases: memref<?x?xi32>, %e: index, %q: ind
   } else {
     scf.yield %count : index
   }
-  return %rows : index
+  %in_chunks = arith.muli %mean, %q : index
+  %usual_rows = arith.divui %in_chunks, %all_chunks : index
+  %likely = mk.likely %rows as %usual_rows : index
+  return %likely : index
 }
 
 // The tokens of rows of own expert %e, from row %i0 of it on, that are in chunk %q. %place: places in a block; %down:
@@ -1132,6 +1157,17 @@ func.func private @enough_rows(%ROWS: index, %CAP: index, %K: index, %share: ind
   return %enough : i1
 }
 
+// The mean number of rows of an expert.
+func.func private @mean_rows(%CAP: index, %K: index, %E: index) -> index {
+  %c1 = arith.constant 1 : index
+  %world = mk.size
+  %tokens = arith.muli %CAP, %world : index
+  %choices = arith.muli %tokens, %K : index
+  %experts = arith.maxui %E, %c1 : index
+  %rows = arith.ceildivui %choices, %experts : index
+  return %rows : index
+}
+
 // Rows of all own experts.
 func.func private @used(%starts: memref<?xi32>, %counts: memref<?xi32>, %experts: index, %tm: index) -> index {
   %c0 = arith.constant 0 : index
@@ -1139,7 +1175,7 @@ func.func private @used(%starts: memref<?xi32>, %counts: memref<?xi32>, %experts
   %some = arith.cmpi ne, %experts, %c0 : index
   %rows = scf.if %some -> (index) {
     %last = arith.subi %experts, %c1 : index
-    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %last, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %last, %tm, %c0) : (memref<?xi32>, memref<?xi32>, index, index, index) -> (index, index, index)
     %stop = arith.addi %start, %count : index
     scf.yield %stop : index
   } else {

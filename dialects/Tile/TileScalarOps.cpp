@@ -20,6 +20,11 @@ std::string ParamOp::explainTooSmall(int64_t number) {
   return llvm::formatv("'{0}' is {1}, it must be at least {2}", getName(), number, getLeast());
 }
 
+/// A value that is known needs no guess.
+OpFoldResult LikelyOp::fold(FoldAdaptor adaptor) {
+  return adaptor.getValue() ? getValue() : OpFoldResult();
+}
+
 LogicalResult ParamOp::verify() {
   if (getNumber().has_value() == static_cast<bool>(getDefaultValue()))
     return emitOpError() << '\'' << getName()

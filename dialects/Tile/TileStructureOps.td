@@ -347,6 +347,22 @@ def Mk_CtasOfOp : Mk_Op<"ctas", [Pure, Mk_Ranged]> {
   let hasVerifier = 1;
 }
 
+def Mk_LikelyOp : Mk_Op<"likely", [Pure, AllTypesMatch<["value", "usual", "result"]>]> {
+  let summary = "a number, and what it usually is";
+  let description = [{
+    The result is `value`. Where that follows from data, as the length of a list, `usual` tells the cost
+    model what to count with when it compares parameters. Nothing else depends on it.
+
+    ```mlir
+    %rows = mk.likely %count as %average : index
+    ```
+  }];
+  let arguments = (ins AnySignlessIntegerOrIndex:$value, AnySignlessIntegerOrIndex:$usual);
+  let results = (outs AnySignlessIntegerOrIndex:$result);
+  let assemblyFormat = "$value `as` $usual attr-dict `:` type($result)";
+  let hasFolder = 1;
+}
+
 def Mk_YieldOp : Mk_Op<"yield", [Pure, Terminator, HasParent<"FoldOp">]> {
   let summary = "the tiles a fold carries on";
   let description = [{

@@ -3,6 +3,7 @@
 #include "PeersTime.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
 #include <cmath>
@@ -246,19 +247,33 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
   return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
 }
 
+/// The time until the last role is done, each with those that its CTAs come from in front of it.
+static Time getRolesTime(const KernelWork &work, TargetAttr target) {
+  llvm::MapVector<StringAttr, Time> roles;
+  for (const LoopWork &loop : work.loops) {
+    Time part = getLoopTime(loop, target.getSm(), target.getRates(), target.getLinks());
+    Time &role = roles[loop.role];
+    role = {role.ns + part.ns, longer(role, part).bound};
+  }
+  Time last;
+  for (auto [role, time] : roles) {
+    Time end = time;
+    for (StringAttr from = work.after.lookup(role); from; from = work.after.lookup(from)) {
+      Time before = roles.lookup(from);
+      end = {end.ns + before.ns, longer(end, before).bound};
+    }
+    last = longer(last, end);
+  }
+  return last;
+}
+
 Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
-  SmAttr sm = target.getSm();
   RatesAttr rates = target.getRates();
   double products = 0, share = 0; // of CTAs that read device memory
   double written = work.written;
   int64_t cluster = 1;
-  Time time;
-  llvm::DenseMap<StringAttr, Time> roles;
+  Time time = getRolesTime(work, target);
   for (const LoopWork &loop : work.loops) {
-    Time part = getLoopTime(loop, sm, rates, target.getLinks());
-    Time &role = roles[loop.role];
-    role = {role.ns + part.ns, longer(role, part).bound};
-    time = longer(time, role);
     cluster = std::max(cluster, loop.cluster);
     if (llvm::any_of(loop.samples, [](const ItemWork &item) { return item.inner.fresh > 0; }))
       share = std::max(share, getShare(loop));

@@ -2,11 +2,28 @@
 #include "WorkCounter.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Dots.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::mk;
+
+void Footprint::add(const Footprint &other) {
+  accumulators = std::max(accumulators, other.accumulators);
+  slot = std::max(slot, other.slot);
+  once = std::max(once, other.once);
+  carried = std::max(carried, other.carried);
+  rows = std::gcd(rows, other.rows);
+  columns = std::max(columns, other.columns);
+  storeParts = std::max(storeParts, other.storeParts);
+  if (!storedChunks || (other.storedChunks && other.storedChunks < storedChunks))
+    storedChunks = other.storedChunks;
+  isTransposed |= other.isTransposed;
+  overlaps |= other.overlaps;
+}
 
 void Work::add(const Work &other, double times) {
   products += times * other.products;
@@ -67,8 +84,9 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
     };
     return sum(work.inner) + sum(work.outer);
   };
-  // Items that wait or not, or send or not, are looked at one by one.
-  if (!taken && !isSampled && !then.meetsPeersAs(otherwise))
+  // Items that wait or not, send or not, or may have nothing to do are looked at one by one.
+  bool isAllOrNothing = (weigh(then) > 0) != (weigh(otherwise) > 0);
+  if (!taken && !isSampled && (isAllOrNothing || !then.meetsPeersAs(otherwise)))
     return false;
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
   item.inner.add(chosen.inner, 1);
@@ -217,6 +235,28 @@ FailureOr<SmallVector<int64_t>> WorkCounter::divide(int64_t grid) {
   return assignCtas(kernel, shares, grid);
 }
 
+/// Few that come from other roles (`then`) are late, and do not count. Where they are more than a
+/// role has itself, it begins with them: as in `@down ctas(1)` behind `@up ctas(rest) then @down`.
+void WorkCounter::followChains(MutableArrayRef<int64_t> ctas, KernelWork &work) {
+  KernelResources resources(kernel);
+  SmallVector<int64_t> all(ctas); // with those that come
+  for (auto [i, chain] : llvm::enumerate(resources.getChains()))
+    for (unsigned next : chain)
+      all[next] += ctas[i];
+  SmallVector<std::optional<unsigned>> last(ctas.size());
+  for (auto [i, role] : llvm::enumerate(resources.roles))
+    if (role.getThen()) {
+      std::optional<unsigned> &from = last[*resources.roleIndex(*role.getThen())];
+      if (!from || all[i] > all[*from])
+        from = i;
+    }
+  for (auto [i, role] : llvm::enumerate(resources.roles))
+    if (all[i] > 2 * ctas[i]) {
+      ctas[i] = all[i];
+      work.after[role.getSymNameAttr()] = resources.roles[*last[i]].getSymNameAttr();
+    }
+}
+
 bool WorkCounter::run(int64_t grid, KernelWork &work) {
   for (RequireOp require : kernel.getBody().getOps<RequireOp>())
     if (numbers.getIndex(require.getCondition()) == 0)
@@ -228,6 +268,7 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
   numbers.assumeCtas(*ctas);
   if (hasLinks)
     findArrivals(*ctas);
+  followChains(*ctas, work);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))

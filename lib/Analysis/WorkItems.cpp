@@ -4,12 +4,13 @@
 #include "mkernel/Analysis/StreamK.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::mk;
 
 /// Of a loop whose items differ, so many are looked at: bounds the time of the analysis.
-static constexpr int64_t kSamples = 16;
+static constexpr int64_t kSamples = 64;
 /// Where they are looked at in their order: thirds, quarters and eighths of them are whole samples.
 static constexpr int64_t kOrderedSamples = 24;
 /// Where items for the ranks of a node may alternate, as many in a row as there are, so often.
@@ -21,13 +22,11 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
     numbers.assume(argument, index);
   item = {};
   counted.clear();
-  work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
-      work.storeParts = 0;
-  work.storedChunks = 0;
-  work.overlaps = work.isTransposed = false;
   current = &work;
+  Footprint others = std::exchange(static_cast<Footprint &>(work), {});
   if (!count(loop.getBody().front(), 1, false))
     return false;
+  work.Footprint::add(others);
   work.samples.push_back(item);
   return true;
 }
@@ -51,6 +50,7 @@ static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t>
 bool WorkCounter::countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
                                int64_t run, LoopWork &work) {
   work.samples.clear();
+  static_cast<Footprint &>(work) = {};
   work.arrivals = {};
   // All of the dimension, several times if it is short.
   if (run > 1 && bounds[even] <= most)
@@ -120,6 +120,8 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   isSampled = true;
   if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, 1, work))
     return false;
+  if (llvm::all_equal(work.samples))
+    work.samples.truncate(1); // what differs does not follow from indices
   if (llvm::none_of(work.samples, [](const ItemWork &sample) { return sample.meetsPeers(); }))
     return true;
   // Those that wait or send do so in the order of the items.

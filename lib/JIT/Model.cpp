@@ -41,7 +41,14 @@ public:
         lowering.bind.push_back(name + "=" + std::to_string(size));
     PassManager pm(module->getContext(), ModuleOp::getOperationName());
     buildBindPipeline(pm, lowering);
-    return succeeded(pm.run(*module));
+    if (failed(pm.run(*module)))
+      return false;
+    // What is usual stands for what is read from memory.
+    module->walk([](LikelyOp op) {
+      op.replaceAllUsesWith(op.getUsual());
+      op.erase();
+    });
+    return true;
   }
 
   KernelOp kernel() { return *module->getOps<KernelOp>().begin(); }

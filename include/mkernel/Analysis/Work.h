@@ -36,6 +36,7 @@ struct Work {
   double sums = 0;      // elements of products that are added up apart, as those of fp8
 
   void add(const Work &other, double times);
+  bool operator==(const Work &) const = default;
 };
 
 /// What one item of a loop takes: in loops around products, whose parts overlap, and besides
@@ -45,6 +46,7 @@ struct ItemWork {
   double waits = 0;   // for what peers send (`LoopWork::arrivals`)
   double gathers = 0; // waits for what they store in items of their own
 
+  bool operator==(const ItemWork &) const = default;
   double getSent() const { return inner.sent + outer.sent; }
   double getAnnounced() const { return inner.announced + outer.announced; }
   /// Whether it waits for peers, or sends them something.
@@ -62,22 +64,9 @@ struct Arrivals {
   double copies = 0; // by copy engines: how many; 0 where CTAs send
 };
 
-/// A loop whose items are dealt out to the CTAs of its role.
-struct LoopWork {
-  StringAttr role;
-  int64_t ctas = 0;
-  double items = 0;
-  ScheduleKind schedule = ScheduleKind::Static;
-  /// Where stream-K divides items: all CTAs that have a part of one add up some rows each.
-  bool isShared = false;
-  int64_t teams = 1; // that take items in turn
-  int64_t tail = 1;  // waves that stream-K divides
-  int64_t parts = 1; // CTAs side by side that do an item together
-  int64_t cluster = 1; // CTAs side by side that can share copies
-  /// Of one item where all are alike, else of items spread evenly over the loop.
-  SmallVector<ItemWork, 0> samples;
-  Arrivals arrivals; // that items wait for; no bytes if they wait for none
-  /// Of one item: elements of the accumulators that live at once, and of left operands in
+/// What an item needs room for, and how it is stored; of items that differ, the most.
+struct Footprint {
+  /// Elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
   int64_t accumulators = 0, slot = 0, once = 0;
   /// Of these what the loops around products carry: what parts of an item have to add up.
@@ -94,10 +83,33 @@ struct LoopWork {
   /// Whether tiles are stored in parts of which the last two overlap: of more rows than an
   /// instruction has, computed transposed.
   bool overlaps = false;
+
+  /// With those of another item.
+  void add(const Footprint &other);
+};
+
+/// A loop whose items are dealt out to the CTAs of its role.
+struct LoopWork : Footprint {
+  StringAttr role;
+  int64_t ctas = 0; // of the role, with those of `KernelWork::after`
+  double items = 0;
+  ScheduleKind schedule = ScheduleKind::Static;
+  /// Where stream-K divides items: all CTAs that have a part of one add up some rows each.
+  bool isShared = false;
+  int64_t teams = 1;   // that take items in turn
+  int64_t tail = 1;    // waves that stream-K divides
+  int64_t parts = 1;   // CTAs side by side that do an item together
+  int64_t cluster = 1; // CTAs side by side that can share copies
+  /// Of one item where all are alike, else of items spread evenly over the loop.
+  SmallVector<ItemWork, 0> samples;
+  Arrivals arrivals; // that items wait for; no bytes if they wait for none
 };
 
 struct KernelWork {
   SmallVector<LoopWork> loops;
+  /// Roles that get more CTAs from others (`then`) than they have themselves, each with the one
+  /// that most come from: they begin when that is done.
+  llvm::SmallDenseMap<StringAttr, StringAttr> after;
   double memory = 0;   // bytes of arguments that tiles are read from
   double packed = 0;   // of these, bytes that are copied in front of the launch
   double written = 0;  // bytes of arguments that tiles are written to

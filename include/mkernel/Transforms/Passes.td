@@ -26,7 +26,7 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
     Each parameter becomes a constant (as far as its default is one), and so do extents of
     tiles (`#mk.extents`), schedules, orders and CTAs of roles that name it. Functions that
     a fold combines by are rewritten with the kernel. What names no parameter of the kernel,
-    or one without a constant value, is an error.
+    or one without a constant value, is an error. `mk.likely` becomes its value.
 
     Runs behind `mk-bind` and `mk-inline-calls`; nothing behind it meets a parameter.
   }];

@@ -44,6 +44,8 @@ mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
   %gpus = mk.size gpu
   // CHECK: mk.ctas @work
   %ctas = mk.ctas @work
+  // CHECK: mk.likely %{{.*}} as %{{.*}} : index
+  %usual = mk.likely %ctas as %world : index
   // CHECK: mk.param "SL" default(%
   %slots = mk.param "SL" default(%world)
   // CHECK: mk.param "TM" = 128 in [64, 128]
