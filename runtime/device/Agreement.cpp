@@ -39,6 +39,10 @@ Status mk::rt::agreeOn(
   return Status::success();
 }
 
+Status mk::rt::agreeOnSuccess(Context &context, std::string_view what, const Status &status) {
+  return gatherOrFail(context, what, "", status).status();
+}
+
 Status mk::rt::agreeOnLines(Context &context, std::string_view what, const std::string &text,
                             std::string_view remedy, const Status &status) {
   MK_ASSIGN(std::vector<std::string> all, gatherOrFail(context, what, text, status));

@@ -17,6 +17,10 @@ Status agreeOn(
     const std::function<Status(uint32_t, const std::string &, const std::string &)>
         &differ);
 
+/// Ok when no rank failed; else the own failure, or that of the first rank that has one.
+/// Collective.
+Status agreeOnSuccess(Context &context, std::string_view what, const Status &status);
+
 /// Compares texts whose lines are "what\tvalue": where this rank's differs from another's,
 /// InvalidArgument names the first such thing with both values, and ends in `remedy`. A rank that
 /// has no text says why (`status`), and all ranks fail. Collective.

@@ -2,6 +2,7 @@
 
 #include "mkernel/Runtime/Context.h"
 
+#include "device/Agreement.h"
 #include "device/Device.h"
 #include "device/Launches.h"
 
@@ -160,6 +161,7 @@ Status Context::build() {
 
   if (net.empty())
     return Status::success();
+  c.heap_->agreeBy([&c](const Status &own) { return agreeOnSuccess(c, "symmetric memory", own); });
   TransportConfig transport;
   transport.heap = c.heap_.get();
   transport.gpu = c.device_->pciAddress();

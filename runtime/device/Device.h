@@ -17,6 +17,12 @@ class DeviceBinding {
 public:
   virtual ~DeviceBinding() = default;
 
+  /// Memory that peers reach. Collective, and each rank has bound before: what fails on one is told
+  /// to all that wait for it.
+  virtual Status share() { return Status::success(); }
+  /// Makes code for the arguments ready, behind share(). Collective.
+  virtual Status choose() { return Status::success(); }
+
   /// Address of an argument as the device knows it.
   virtual std::byte *data(size_t arg) const = 0;
   /// The same for the host's own loads and stores; null where it has to use
@@ -58,7 +64,8 @@ public:
 class DeviceCode {
 public:
   virtual ~DeviceCode() = default;
-  /// Allocates memory. `metadata` and `plan` outlive the binding.
+  /// Allocates memory of this rank; the binding's share() and choose() follow. `metadata` and
+  /// `plan` outlive it.
   virtual Result<std::unique_ptr<DeviceBinding>>
   bind(const Metadata &metadata, const JobPlan &plan) = 0;
   /// What times are of: the name of a GPU; "" of the CPU that the code is for.

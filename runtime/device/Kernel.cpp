@@ -126,14 +126,16 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
   // Before memory is allocated, which ranks do together.
   MK_TRY(agree(describePlan(whole, digest), "bind the same package and dimensions on every rank"));
+  std::string what = str("bind ", metadata_.kernel);
+  std::string_view remedy = "allocate, bind and destroy kernels in the same order on all ranks";
   auto bound = code_->bind(metadata_, plan_);
-  if (bound.isOk())
-    device_ = std::move(*bound);
-  else if (metadata_.gpu)
-    return bound.status(); // ranks meet while they bind: others may wait for this one there
+  // Before ranks meet for memory that peers reach, where one that has failed would be waited for.
+  MK_TRY(agreeOnSuccess(context_, what, bound.status()));
+  device_ = std::move(*bound);
+  Status shared = device_->share();
+  MK_TRY(agree(shared.isOk() ? describePlaces() : std::string(), remedy, shared));
   // Also the barrier behind which peers may raise this rank's signals.
-  return agree(device_ ? describePlaces() : std::string(),
-               "allocate, bind and destroy kernels in the same order on all ranks", bound.status());
+  return agreeOnSuccess(context_, what, device_->choose());
 }
 
 std::string mk::rt::describeSizes(const Metadata &metadata, const Digest &digest,

@@ -70,6 +70,11 @@ Status Heap::onSegment(SegmentListener listener) {
   return Status::success();
 }
 
+void Heap::agreeBy(Agreement agreement) {
+  std::lock_guard lock(mutex_);
+  agreement_ = std::move(agreement);
+}
+
 Result<Fd> Heap::dmaBuf(uint64_t, uint64_t) {
   return error(StatusCode::FailedPrecondition,
                "memory of the host has no dma-buf: it is registered by address");

@@ -65,7 +65,13 @@ Status Heap::grow(uint64_t end, std::string_view what) {
   // ranks stay together, and may ask for less.
   bool anyFailed = !segment.status.isOk();
   Status why = segment.status;
-  if (exchanged_) {
+  if (agreement_) {
+    why = agreement_(why);
+    anyFailed = !why.isOk();
+    if (anyFailed && why.code() != StatusCode::ResourceExhausted)
+      broken_ = why;
+  }
+  if (exchanged_ && !(agreement_ && anyFailed)) {
     Status shared = share(segment, Deadline::after(options_.timeout), anyFailed);
     if (why.isOk())
       why = shared;

@@ -6,6 +6,9 @@
 
 #include "Driver.h"
 
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
@@ -15,6 +18,28 @@ namespace mk::ptx::driver {
 namespace {
 
 constexpr size_t kPage = 4096, kGranularity = size_t(2) << 20;
+
+/// What is left of a GPU's memory, of which this process takes and gives back.
+class Budget {
+public:
+  Budget() {
+    if (const char *text = std::getenv(kMemory))
+      std::sscanf(text, "%d:%" SCNu64, &gpu, &left);
+  }
+  bool take(int of, uint64_t bytes) {
+    if (of != gpu)
+      return true;
+    if (bytes > left)
+      return false;
+    left -= bytes;
+    return true;
+  }
+  void giveBack(int of, uint64_t bytes) { left += of == gpu ? bytes : 0; }
+
+private:
+  int gpu = -1;
+  uint64_t left = 0;
+} budget;
 
 struct Memory {
   uint64_t bytes = 0;
@@ -45,6 +70,8 @@ int mapFile(int fd, uint64_t bytes, uint64_t at, uint64_t *address, bool host = 
 }
 int allocate(uint64_t *address, size_t bytes, bool host) {
   std::lock_guard lock(guard);
+  if (!host && !budget.take(device, bytes))
+    return kNoMemory;
   int fd = memoryFile(nullptr, (bytes + kPage - 1) / kPage * kPage);
   if (fd < 0)
     return kNoMemory;
@@ -62,6 +89,8 @@ int release(uint64_t address) {
   if (it == blocks.end())
     return kInvalid;
   ::munmap(reinterpret_cast<void *>(address), it->second.bytes);
+  if (!it->second.host)
+    budget.giveBack(device, it->second.bytes);
   blocks.erase(it);
   return ask(Request::Unmap, address, 0);
 }
@@ -102,6 +131,8 @@ int memAddressFree(uint64_t address, size_t bytes) {
 int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
               unsigned long long) {
   std::lock_guard lock(guard);
+  if (!budget.take(p->device, bytes))
+    return kNoMemory;
   int fd = memoryFile(nullptr, bytes);
   if (fd < 0)
     return kNoMemory;
@@ -115,6 +146,7 @@ int memRelease(uint64_t memory) {
   if (it == files.end())
     return kInvalid;
   ::close(it->second.fd);
+  budget.giveBack(it->second.device, it->second.bytes);
   files.erase(it);
   return 0;
 }
@@ -152,7 +184,7 @@ int memImport(uint64_t *memory, void *descriptor, int) {
   if (fd < 0 || ::fstat(fd, &info))
     return kInvalid;
   *memory = ++lastFile;
-  files[*memory] = {fd, 0, uint64_t(info.st_size)};
+  files[*memory] = {fd, -2, uint64_t(info.st_size)}; // another process's
   return 0;
 }
 int memcpyHtoDAsync(uint64_t to, const void *source, size_t bytes,

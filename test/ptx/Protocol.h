@@ -19,9 +19,11 @@
 
 namespace mk::ptx {
 
-/// Environment: the path of the socket, and how many GPUs there are.
+/// Environment: the path of the socket, how many GPUs there are, and what memory one of them has
+/// (GPU:BYTES).
 inline constexpr const char *kSocket = "PTX_RUN_SOCKET";
 inline constexpr const char *kGpus = "PTX_RUN_GPUS";
+inline constexpr const char *kMemory = "PTX_RUN_MEMORY";
 
 struct Request {
   enum Kind : uint32_t {

@@ -24,6 +24,7 @@ usage: ptx-run [options] COMMAND...
   --deadlines S  where all warps wait for what nobody brings the clock jumps, so that
                  waits of up to S seconds end as they do on a GPU; else that is an error.
                  A rank is waited for 2 s, then the others launch without it
+  --memory G:N   GPU G has N bytes of memory (default: all have any)
   --replays N    behind the command, does its launches N times more, with other
                  seeds: the results have to be the same. Where ranks have a network,
                  the command is run again, proxies and all
@@ -66,6 +67,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.gpus = std::atoi(value);
     else if (word == "--seed")
       options.seed = std::strtoull(value, nullptr, 0);
+    else if (word == "--memory")
+      ::setenv(kMemory, value, 1);
     else if (word == "--deadlines")
       options.deadline = std::atoi(value);
     else if (word == "--replays")

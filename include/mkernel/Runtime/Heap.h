@@ -98,6 +98,11 @@ public:
   /// ends it. For transports, which register memory.
   using SegmentListener = std::function<Status(uint64_t offset, uint64_t bytes)>;
   Status onSegment(SegmentListener listener);
+  /// Asks all ranks whether each has memory for a segment that is added: `own` is whether this one
+  /// has, the result whether all have (ResourceExhausted names the first that has not). Needed
+  /// where some ranks are no link peers: these would wait for the segment.
+  using Agreement = std::function<Status(const Status &own)>;
+  void agreeBy(Agreement agreement);
   /// A descriptor (dma-buf) of a part of this rank's memory, by which a NIC
   /// registers it. FailedPrecondition where the memory is the host's, or its driver has no
   /// such thing.
@@ -168,6 +173,7 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> parts_; // offset and bytes of all segments
   bool exchanged_ = false;
   SegmentListener listener_;
+  Agreement agreement_;
   Status broken_;            // a peer was lost, or a segment could not be mapped
   mutable std::mutex mutex_; // guards what follows
   std::map<uint64_t, Allocation> allocations_; // by offset

@@ -50,6 +50,10 @@ uint64_t Binding::bytes(size_t arg) const {
          byteSize(metadata_.args[arg].type);
 }
 
+bool Binding::isShared(size_t arg) const {
+  return metadata_.args[arg].symmetric && context_.device().kind() == DeviceKind::Gpu;
+}
+
 Status Binding::allocate() {
   kernel_ = context_.launches().bind(dimsText(metadata_, plan_.dims(context_.rank())));
   size_t numArgs = metadata_.args.size();
@@ -63,24 +67,15 @@ Status Binding::allocate() {
   // Also without a tensor map their places are 32-bit numbers.
   for (const Metadata::TensorMap &map : metadata_.gpu->variants.back().tensorMaps)
     MK_TRY(checkExtents(tensors_[map.arg], metadata_.args[map.arg].name));
-  // A context that was made for the host has its heap there.
-  bool hasHeap = context_.device().kind() == DeviceKind::Gpu;
   for (size_t i = 0; i < numArgs; ++i) {
-    const Metadata::Arg &arg = metadata_.args[i];
-    std::string what = str("argument '", arg.name, "'");
-    if (hasHeap && arg.symmetric) {
-      MK_ASSIGN(shared_[i], HeapMemory::allocate(context_.heap(),
-                                                 plan_.symmetricBytes(i), what));
-      tensors_[i].address = reinterpret_cast<uint64_t>(shared_[i].data());
+    if (isShared(i))
       continue;
-    }
-    MK_ASSIGN(owned_[i], DeviceMemory::allocate(device_, bytes(i), what));
+    MK_ASSIGN(owned_[i], DeviceMemory::allocate(device_, bytes(i),
+                                                str("argument '", metadata_.args[i].name, "'")));
     tensors_[i].address = owned_[i].address();
   }
   for (const Metadata::Variant &variant : metadata_.gpu->variants)
     variants_.emplace_back(metadata_, variant);
-  for (Variant &variant : variants_)
-    MK_TRY(variant.allocate(context_, device_, plan_));
   if (metadata_.timeline)
     MK_TRY(tracks_.allocate(device_, metadata_));
   constexpr uint64_t abortAt = 64;
@@ -98,7 +93,20 @@ Status Binding::allocate() {
   launch_.job_abort = pinned_.address() + abortAt;
   launch_.rank = context_.rank();
   launch_.world = context_.world();
-  return choose();
+  return Status::success();
+}
+
+Status Binding::share() {
+  for (size_t i = 0; i < metadata_.args.size(); ++i) {
+    if (!isShared(i))
+      continue;
+    MK_ASSIGN(shared_[i], HeapMemory::allocate(context_.heap(), plan_.symmetricBytes(i),
+                                               str("argument '", metadata_.args[i].name, "'")));
+    tensors_[i].address = reinterpret_cast<uint64_t>(shared_[i].data());
+  }
+  for (Variant &variant : variants_)
+    MK_TRY(variant.allocate(context_, device_, plan_));
+  return Status::success();
 }
 
 std::vector<uint32_t> Binding::slots() const {

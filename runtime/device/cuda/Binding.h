@@ -25,7 +25,11 @@ public:
           std::shared_ptr<const Payload> payload, const Metadata &metadata, const JobPlan &plan);
   ~Binding() override;
 
+  /// What is this rank's alone; share() and choose() follow.
   Status allocate();
+  Status share() override;
+  /// Takes the first variant that the arguments of all ranks allow.
+  Status choose() override;
 
   std::byte *data(size_t arg) const override {
     return reinterpret_cast<std::byte *>(tensors_[arg].address);
@@ -63,12 +67,12 @@ private:
   bool isCapturing(StreamHandle stream) const;
   Status launchAsGraph(const LaunchOptions &options);
   uint64_t bytes(size_t arg) const;
+  /// Whether the argument lies in the context's heap. A context that was made for the host has its
+  /// heap there.
+  bool isShared(size_t arg) const;
   /// Whether the memory has all elements of the argument, and an output's lie apart.
   Status checkReach(size_t arg, const std::byte *data, std::span<const int64_t> strides) const;
   Status checkTight(size_t arg, std::string_view what) const;
-  /// Makes the first variant ready that the arguments of all ranks allow. Collective where there
-  /// are several of both.
-  Status choose();
   /// Raises the job's abort word and returns its cause.
   Status fail(int code, std::string_view what);
   /// What the kernel has reported, if it has.
