@@ -36,8 +36,8 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
   %tile_rows, %tile_keys = func.call @tile_extents(%hd) : (index) -> (index, index)
-  %tm = mk.param "TM" default(%tile_rows)
-  %tn = mk.param "TN" default(%tile_keys)
+  %tm = mk.param "TM" default(%tile_rows) in [64, 128, 192]
+  %tn = mk.param "TN" default(%tile_keys) in [64, 80, 96, 112, 128, 144, 160, 176]
   mk.param "PUSH" = 2
   %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
@@ -140,8 +140,8 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
   %tile_rows, %tile_keys = func.call @tile_extents(%hd) : (index) -> (index, index)
-  %tm = mk.param "TM" default(%tile_rows)
-  %tn = mk.param "TN" default(%tile_keys)
+  %tm = mk.param "TM" default(%tile_rows) in [64, 128, 192]
+  %tn = mk.param "TN" default(%tile_keys) in [64, 80, 96, 112, 128, 144, 160, 176]
   mk.param "PUSH" = 2
   %engines_may = mk.param "ENGINES" = 1
   %fits = arith.cmpi eq, %hd, %D : index
