@@ -98,7 +98,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     out %counts : memref<?xi32> [E] split [(node, gpu)]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128 in [64, 128, 136, 144, 152, 160, 176, 192]
+  %tm = mk.param "TM" = 128 in [16, 32, 64, 128, 136, 144, 152, 160, 176, 192]
   %tn = mk.param "TN" = 256 in [128, 192, 256]
   %tk = mk.param "TK" = 64
   %tb = mk.param "TB" = 64
@@ -245,11 +245,11 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128 in [64, 128, 136, 144, 152, 160, 176, 192]
+  %tm = mk.param "TM" = 128 in [16, 32, 64, 128, 136, 144, 152, 160, 176, 192]
   %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 64
   %tn2 = mk.param "TN2" = 256
-  %tb = mk.param "TB" = 64
+  %tb = mk.param "TB" = 64 in [8, 16, 32, 64]
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
   %round = mk.param "ROUND" = 8 least 1
