@@ -305,8 +305,9 @@ TEST(Kernel, ARankWithoutMemoryIsNamedOnAll) {
     EXPECT_ERROR(kernel->bind({{"M", {64}}, {"N", {64}}}).status(), ResourceExhausted,
                  std::string(r == 1 ? "" : "rank 1: ") + "argument 'full' needs ");
     // All can go on with what there is memory for.
-    if (taken)
+    if (taken) {
       ASSERT_OK(context.heap().free(taken));
+    }
     EXPECT_OK(kernel->bind({{"M", {64}}, {"N", {64}}}));
   });
 }
