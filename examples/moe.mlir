@@ -200,7 +200,9 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     // Rows that nobody has.
     %none = arith.truncf %zero : !acc to !c
     %used_ = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
-    %used = mk.likely %used_ as %ROWS : index
+    %chosen = arith.muli %mean, %experts : index
+    %likely_used = arith.minui %chosen, %ROWS : index
+    %used = mk.likely %used_ as %likely_used : index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
     mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
@@ -245,7 +247,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128 in [16, 32, 64, 128, 136, 144, 152, 160, 176, 192]
+  %tm = mk.param "TM" = 128 in [16, 32, 64, 128, 136, 144, 152, 160, 176]
   %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 64
   %tn2 = mk.param "TN2" = 256
@@ -833,17 +835,24 @@ func.func private @before(%flags: !tokens) -> !tokens {
 // Blocks
 // ------
 
+// The rows of the expert that has the most.
+func.func private @most_rows(%most: memref<?xi32>, %mean: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %rows32 = memref.load %most[%c0] : memref<?xi32>
+  %rows = arith.index_cast %rows32 : i32 to index
+  %eighth = arith.shrui %mean, %c3 : index
+  %usual = arith.addi %mean, %eighth : index
+  %likely = mk.likely %rows as %usual : index
+  return %likely : index
+}
+
 // Rounds that the expert with the most rows takes, when all rows have been counted.
 func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index, %mean: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.wait %placed[%c0] ge %c1 : !one
-  %rows32 = memref.load %most[%c0] : memref<?xi32>
-  %rows_ = arith.index_cast %rows32 : i32 to index
-  %c3 = arith.constant 3 : index
-  %eighth = arith.shrui %mean, %c3 : index
-  %usual = arith.addi %mean, %eighth : index
-  %rows = mk.likely %rows_ as %usual : index
+  %rows = func.call @most_rows(%most, %mean) : (memref<?xi32>, index) -> index
   %blocks = arith.ceildivui %rows, %tm : index
   %rounds = arith.ceildivui %blocks, %round : index
   return %rounds : index
@@ -854,12 +863,7 @@ func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, 
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %rounds = func.call @rounds(%most, %placed, %tm, %round, %mean) : (memref<?xi32>, !one, index, index, index) -> index
-  %rows32 = memref.load %most[%c0] : memref<?xi32>
-  %rows_ = arith.index_cast %rows32 : i32 to index
-  %c3 = arith.constant 3 : index
-  %eighth = arith.shrui %mean, %c3 : index
-  %usual = arith.addi %mean, %eighth : index
-  %rows = mk.likely %rows_ as %usual : index
+  %rows = func.call @most_rows(%most, %mean) : (memref<?xi32>, index) -> index
   %blocks = arith.ceildivui %rows, %tm : index
   %some = arith.maxui %rounds, %c1 : index
   %depth = arith.ceildivui %blocks, %some : index
@@ -903,12 +907,14 @@ func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>
   %count_ = arith.index_cast %count32 : i32 to index
   // The cost model counts with rows from 7 to 9 eighths of the mean, so that not all experts fill their last block alike.
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
   %eighth = arith.shrui %mean, %c3 : index
   %least = arith.subi %mean, %eighth : index
   %experts = memref.dim %counts, %c0 : memref<?xi32>
-  %twice = arith.addi %eighth, %eighth : index
-  %more = arith.muli %twice, %e : index
+  %twice_e = arith.addi %e, %e : index
+  %place = arith.addi %twice_e, %c1 : index
+  %more = arith.muli %eighth, %place : index
   %above = arith.divui %more, %experts : index
   %usual = arith.addi %least, %above : index
   %count = mk.likely %count_ as %usual : index

@@ -3,10 +3,10 @@
 #include "PeersTime.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -78,9 +78,9 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 static bool takesTurns(const LoopWork &loop) { return loop.teams > 1 && loop.items > loop.ctas; }
 
 /// What an item takes besides its work: something for each part of it that a warpgroup stores.
-static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
+static double getItemTime(const LoopWork &loop, int64_t storeParts, SmAttr sm, RatesAttr rates) {
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
-  return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups) *
+  return rates.getItem() * std::max(1.0, storeParts / warpgroups) *
          (takesTurns(loop) ? inPercent(rates.getBeside()) : 1);
 }
 
@@ -183,7 +183,7 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
   auto [own, added, slowness] = divideTurns(loop, turns, sm.getThresholds(), rates);
   double time = own * inner.ns / turns * slowness +
-                std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
+                std::ceil(own / turns) * (outer.ns + getItemTime(loop, loop.storeParts, sm, rates));
   if (added)
     time += rates.getSplit() + added * loop.carried * 4 / rates.getCopies();
   return {time, longer(inner, outer).bound};
@@ -193,11 +193,10 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
 /// some of its columns (`mk-divide-items`).
 static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm, RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0), parts = loop.parts;
-  LoopWork part = loop;
-  part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
+  double item = getItemTime(loop, llvm::divideCeil(loop.storeParts, loop.parts), sm, rates);
   double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
   double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
-  double behind = sent + outer.ns / parts + getItemTime(part, sm, rates);
+  double behind = sent + outer.ns / parts + item;
   double rounds = std::ceil(loop.items * parts / loop.ctas);
   // Copies for the next item go on meanwhile, as far as there are slots, and no longer than they
   // take: the less, the more CTAs wait for each other.
@@ -208,22 +207,29 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   return {time - (rounds - 1) * under * 2 / parts, longer(inner, outer).bound};
 }
 
-/// What the CTA with most to do takes for its items.
-static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksAttr links) {
+/// Times that are nearly the same are taken for the same: waves of such items are whole.
+static constexpr double kAlike = 0.05;
+
+/// What the CTA with most to do takes for its items, of a role that begins so many ns behind the
+/// launch.
+static Time getLoopTime(const LoopWork &loop, double begin, SmAttr sm, RatesAttr rates,
+                        LinksAttr links) {
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
     return {};
   Time longest, inner, outer;
-  double sum = 0, item = getItemTime(loop, sm, rates);
+  double sum = 0, item = 0, shortest = std::numeric_limits<double>::infinity();
   SmallVector<PeersItem> times;
   for (const ItemWork &work : loop.samples) {
     inner = getInnerTime(loop, work.inner, sm, rates);
     outer = getOuterTime(loop, work.outer, rates);
+    item = getItemTime(loop, work.storeParts, sm, rates);
     Time whole = {inner.ns + outer.ns + item, longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
     if (takesTurns(loop))
       whole.ns = std::max(inner.ns, whole.ns / 2);
     sum += whole.ns;
     longest = longer(longest, whole);
+    shortest = std::min(shortest, whole.ns);
     times.push_back(
         {whole.ns, inner.ns, work.waits, work.gathers, work.getSent(), work.getAnnounced()});
   }
@@ -233,12 +239,12 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
     return getPartsTime(loop, inner, outer, sm, rates);
   bool meetsPeers = llvm::any_of(loop.samples, [](const ItemWork &w) { return w.meetsPeers(); });
   if (links && meetsPeers && loop.items <= kMostPeersItems) {
-    auto [ns, byLinks] = getPeersTime(loop, times, links);
+    auto [ns, byLinks] = getPeersTime(loop, times, links, begin);
     return {ns, byLinks ? "links" : longest.bound};
   }
   double mean = sum / loop.samples.size();
   double share = loop.items / loop.ctas; // of each CTA, if it could be cut
-  if (loop.samples.size() == 1) {
+  if (shortest >= (1 - kAlike) * longest.ns) {
     // The last item of a team has no other beside it.
     double last = loop.teams > 1 && share > 1 ? outer.ns + item : 0;
     return {std::ceil(share) * mean + last, longest.bound};
@@ -247,33 +253,68 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates, LinksA
   return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
 }
 
-/// The time until the last role is done, each with those that its CTAs come from in front of it.
-static Time getRolesTime(const KernelWork &work, TargetAttr target) {
-  llvm::MapVector<StringAttr, Time> roles;
-  for (const LoopWork &loop : work.loops) {
-    Time part = getLoopTime(loop, target.getSm(), target.getRates(), target.getLinks());
-    Time &role = roles[loop.role];
-    role = {role.ns + part.ns, longer(role, part).bound};
-  }
-  Time last;
-  for (auto [role, time] : roles) {
-    Time end = time;
-    for (StringAttr from = work.after.lookup(role); from; from = work.after.lookup(from)) {
-      Time before = roles.lookup(from);
-      end = {end.ns + before.ns, longer(end, before).bound};
+namespace {
+/// When roles are done.
+class RoleTimes {
+public:
+  RoleTimes(const KernelWork &work, TargetAttr target) : work(work), target(target) {}
+
+  Time getEnd(StringAttr role) {
+    auto [it, isNew] = ends.try_emplace(role);
+    if (isNew) {
+      Time end = computeEnd(role);
+      ends[role] = end;
+      return end;
     }
-    last = longer(last, end);
+    return it->second;
   }
-  return last;
-}
+
+private:
+  /// All loops of a role, with its own CTAs only or with those that come.
+  Time getTime(StringAttr role, double begin, bool alone) {
+    Time time;
+    double longest = 0;
+    for (LoopWork loop : work.loops) {
+      if (loop.role != role)
+        continue;
+      if (alone && loop.own == 0)
+        return {std::numeric_limits<double>::infinity(), time.bound};
+      loop.ctas = alone ? loop.own : loop.ctas;
+      Time part = getLoopTime(loop, begin, target.getSm(), target.getRates(), target.getLinks());
+      time = {time.ns + part.ns, part.ns > longest ? part.bound : time.bound};
+      longest = std::max(longest, part.ns);
+    }
+    return time;
+  }
+
+  /// Own CTAs begin at once; from when others come all do what is left.
+  Time computeEnd(StringAttr role) {
+    StringAttr from = work.after.lookup(role);
+    if (!from)
+      return getTime(role, 0, /*alone=*/false);
+    Time alone = getTime(role, 0, /*alone=*/true), before = getEnd(from);
+    if (alone.ns <= before.ns)
+      return before;
+    Time all = getTime(role, before.ns, /*alone=*/false);
+    double rest = (1 - before.ns / alone.ns) * all.ns;
+    return {before.ns + rest, rest > before.ns ? all.bound : before.bound};
+  }
+
+  const KernelWork &work;
+  TargetAttr target;
+  llvm::DenseMap<StringAttr, Time> ends;
+};
+} // namespace
 
 Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
   RatesAttr rates = target.getRates();
   double products = 0, share = 0; // of CTAs that read device memory
   double written = work.written;
   int64_t cluster = 1;
-  Time time = getRolesTime(work, target);
+  Time time;
+  RoleTimes roles(work, target);
   for (const LoopWork &loop : work.loops) {
+    time = longer(time, roles.getEnd(loop.role));
     cluster = std::max(cluster, loop.cluster);
     if (llvm::any_of(loop.samples, [](const ItemWork &item) { return item.inner.fresh > 0; }))
       share = std::max(share, getShare(loop));

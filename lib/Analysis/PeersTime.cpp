@@ -14,7 +14,7 @@ using namespace mlir::mk;
 namespace {
 class PeersTime {
 public:
-  PeersTime(const LoopWork &loop, ArrayRef<PeersItem> samples, LinksAttr links)
+  PeersTime(const LoopWork &loop, ArrayRef<PeersItem> samples, LinksAttr links, double begin)
       : loop(loop), samples(samples), links(links), items(static_cast<int64_t>(loop.items)) {
     for (int64_t i = 0; i != items; ++i) {
       waiting += find(i).waits > 0;
@@ -22,14 +22,14 @@ public:
       announcing += find(i).announced > 0;
     }
     if (waiting > 0)
-      takeArrivals(loop.arrivals);
+      takeArrivals(loop.arrivals, begin);
   }
 
   std::pair<double, bool> get();
 
 private:
   const PeersItem &find(int64_t i) const { return samples[i * samples.size() / items]; }
-  void takeArrivals(const Arrivals &arrivals);
+  void takeArrivals(const Arrivals &arrivals, double begin);
   double getReady(const PeersItem &item);
   double getGathered();
 
@@ -46,10 +46,11 @@ private:
 };
 } // namespace
 
-void PeersTime::takeArrivals(const Arrivals &arrivals) {
+/// Times are those behind the begin of the loop: what has come by then is there.
+void PeersTime::takeArrivals(const Arrivals &arrivals, double begin) {
   bool byEngines = arrivals.copies > 0;
   double rate = byEngines ? links.getByEngines() : links.getByCtas();
-  first = byEngines ? links.getEnginesBegin() : links.getCtasBegin();
+  first = (byEngines ? links.getEnginesBegin() : links.getCtasBegin()) - begin;
   steps = std::max(1.0, std::round(arrivals.bytes / arrivals.step));
   step = (arrivals.bytes / rate + arrivals.copies * links.getCopy()) / steps;
   end = first + steps * step;
@@ -105,6 +106,6 @@ std::pair<double, bool> PeersTime::get() {
 }
 
 std::pair<double, bool> mk::getPeersTime(const LoopWork &loop, ArrayRef<PeersItem> samples,
-                                         LinksAttr links) {
-  return PeersTime(loop, samples, links).get();
+                                         LinksAttr links, double begin) {
+  return PeersTime(loop, samples, links, begin).get();
 }

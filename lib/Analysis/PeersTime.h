@@ -20,8 +20,9 @@ struct PeersItem {
 
 /// The ns until all items of a loop are done, and what they send is there, and whether links decide
 /// that. Each item is done by the CTA that is free first; `samples` are spread evenly over them.
+/// The loop begins `begin` ns behind the launch, with which roles begin to send.
 std::pair<double, bool> getPeersTime(const LoopWork &loop, ArrayRef<PeersItem> samples,
-                                     LinksAttr links);
+                                     LinksAttr links, double begin);
 
 } // namespace mlir::mk
 

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-void Footprint::add(const Footprint &other) {
+void Footprint::cover(const Footprint &other) {
   accumulators = std::max(accumulators, other.accumulators);
   slot = std::max(slot, other.slot);
   once = std::max(once, other.once);
@@ -84,8 +84,9 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
     };
     return sum(work.inner) + sum(work.outer);
   };
-  // Items that wait or not, send or not, or may have nothing to do are looked at one by one.
-  bool isAllOrNothing = (weigh(then) > 0) != (weigh(otherwise) > 0);
+  // Items that wait or not, send or not, or may have nothing else to do are looked at one by one.
+  bool isAllOrNothing =
+      (weigh(then) > 0) != (weigh(otherwise) > 0) && (holds<DotOp>(op) || weigh(item) == 0);
   if (!taken && !isSampled && (isAllOrNothing || !then.meetsPeersAs(otherwise)))
     return false;
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
@@ -93,6 +94,7 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
   item.outer.add(chosen.outer, 1);
   item.waits += std::max(then.waits, otherwise.waits);
   item.gathers += std::max(then.gathers, otherwise.gathers);
+  item.storeParts = std::max(item.storeParts, chosen.storeParts);
   return true;
 }
 
@@ -235,11 +237,12 @@ FailureOr<SmallVector<int64_t>> WorkCounter::divide(int64_t grid) {
   return assignCtas(kernel, shares, grid);
 }
 
-/// Few that come from other roles (`then`) are late, and do not count. Where they are more than a
-/// role has itself, it begins with them: as in `@down ctas(1)` behind `@up ctas(rest) then @down`.
-void WorkCounter::followChains(MutableArrayRef<int64_t> ctas, KernelWork &work) {
+/// CTAs of each role with those that come from others (`then`), where these are more than it has
+/// itself, as in `@down ctas(1)` behind `@up ctas(rest) then @down`. Fewer are late, and do not
+/// count.
+SmallVector<int64_t> WorkCounter::followChains(ArrayRef<int64_t> ctas, KernelWork &work) {
   KernelResources resources(kernel);
-  SmallVector<int64_t> all(ctas); // with those that come
+  SmallVector<int64_t> all(ctas);
   for (auto [i, chain] : llvm::enumerate(resources.getChains()))
     for (unsigned next : chain)
       all[next] += ctas[i];
@@ -250,11 +253,13 @@ void WorkCounter::followChains(MutableArrayRef<int64_t> ctas, KernelWork &work) 
       if (!from || all[i] > all[*from])
         from = i;
     }
-  for (auto [i, role] : llvm::enumerate(resources.roles))
-    if (all[i] > 2 * ctas[i]) {
-      ctas[i] = all[i];
+  for (auto [i, role] : llvm::enumerate(resources.roles)) {
+    if (all[i] > 2 * ctas[i])
       work.after[role.getSymNameAttr()] = resources.roles[*last[i]].getSymNameAttr();
-    }
+    else
+      all[i] = ctas[i];
+  }
+  return all;
 }
 
 bool WorkCounter::run(int64_t grid, KernelWork &work) {
@@ -268,7 +273,7 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
   numbers.assumeCtas(*ctas);
   if (hasLinks)
     findArrivals(*ctas);
-  followChains(*ctas, work);
+  SmallVector<int64_t> all = followChains(*ctas, work);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))
@@ -279,7 +284,8 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
       numbers.reset();
       LoopWork &part = work.loops.emplace_back();
       part.role = role.getSymNameAttr();
-      part.ctas = (*ctas)[i];
+      part.ctas = all[i];
+      part.own = (*ctas)[i];
       if (!countLoop(loop, part))
         return false;
     }

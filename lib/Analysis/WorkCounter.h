@@ -38,7 +38,7 @@ public:
 private:
   bool giveUp(Operation *op, const Twine &reason);
   FailureOr<SmallVector<int64_t>> divide(int64_t grid);
-  void followChains(MutableArrayRef<int64_t> ctas, KernelWork &work);
+  SmallVector<int64_t> followChains(ArrayRef<int64_t> ctas, KernelWork &work);
   bool countLoop(ForeachOp loop, LoopWork &work);
   bool countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
                     int64_t run, LoopWork &work);

@@ -26,13 +26,21 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   Footprint others = std::exchange(static_cast<Footprint &>(work), {});
   if (!count(loop.getBody().front(), 1, false))
     return false;
-  work.Footprint::add(others);
+  work.cover(others);
   work.samples.push_back(item);
   return true;
 }
 
+/// Item `s` of all.
+static SmallVector<int64_t> enumerate(int64_t s, ArrayRef<int64_t> bounds) {
+  SmallVector<int64_t> indices(bounds.size());
+  for (size_t d = bounds.size(); d-- != 0; s /= bounds[d])
+    indices[d] = s % bounds[d];
+  return indices;
+}
+
 /// Sample `s`: evenly along dimension `even`, `run` of them in a row, and along the others so that
-/// all combinations turn up (multiples of the golden ratio).
+/// all combinations turn up (multiples of numbers whose ratios are irrational).
 static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds,
                                    size_t even, int64_t run) {
   SmallVector<int64_t> indices(bounds.size());
@@ -40,7 +48,8 @@ static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t>
   for (size_t i = 0; i != bounds.size(); ++i) {
     size_t d = (even + bounds.size() - i) % bounds.size();
     indices[d] = static_cast<int64_t>(at * bounds[d]);
-    at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, i + 1), 1.0);
+    constexpr double others[] = {0.6180339887498949, 0.4142135623730951, 0.7320508075688772};
+    at = std::fmod((s + 0.5) * others[i % std::size(others)], 1.0);
   }
   indices[even] = std::min(indices[even] + s % run, bounds[even] - 1);
   return indices;
@@ -50,14 +59,15 @@ static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t>
 bool WorkCounter::countSamples(ForeachOp loop, ArrayRef<int64_t> bounds, int64_t most, size_t even,
                                int64_t run, LoopWork &work) {
   work.samples.clear();
-  static_cast<Footprint &>(work) = {};
   work.arrivals = {};
   // All of the dimension, several times if it is short.
   if (run > 1 && bounds[even] <= most)
     most -= most % bounds[even], run = 1;
   auto samples = static_cast<int64_t>(std::min<double>(most, work.items));
+  bool takesAll = run == 1 && countElements(bounds) <= most;
   for (int64_t s = 0; s != samples; ++s)
-    if (!countItem(loop, spread(s, samples, bounds, even, run), work))
+    if (!countItem(loop, takesAll ? enumerate(s, bounds) : spread(s, samples, bounds, even, run),
+                   work))
       return false;
   return true;
 }
@@ -92,8 +102,8 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
       schedule && work.schedule == ScheduleKind::Static)
     work.parts = schedule.getPartsParam() ? numbers.getParam(schedule.getPartsParam()).value_or(1)
                                           : schedule.getTogether();
-  work.ctas =
-      limitToClusters(loop->getParentOfType<KernelOp>(), work.ctas, work.parts, /*others=*/0);
+  for (int64_t *ctas : {&work.ctas, &work.own})
+    *ctas = limitToClusters(loop->getParentOfType<KernelOp>(), *ctas, work.parts, /*others=*/0);
   for (FoldOp fold : loop.getBody().getOps<FoldOp>()) {
     if (work.schedule == ScheduleKind::StreamK)
       work.isShared = bool(FoldSlices(fold));
@@ -118,6 +128,7 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
   // Items differ by their indices.
   why.clear();
   isSampled = true;
+  static_cast<Footprint &>(work) = {};
   if (!countSamples(loop, bounds, kSamples, bounds.size() - 1, 1, work))
     return false;
   if (llvm::all_equal(work.samples))

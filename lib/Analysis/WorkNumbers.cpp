@@ -23,6 +23,7 @@ WorkNumbers::WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const Named
 /// Tells the evaluator what it cannot know from the IR. The first rank stands for all.
 void WorkNumbers::reset() {
   numbers = IndexEvaluator();
+  numbers.takeGuesses();
   for (auto [i, name] : llvm::enumerate(kernel.getDimNames()))
     if (auto it = sizes.find(cast<StringAttr>(name).str()); it != sizes.end())
       numbers.assume(kernel.getDim(i), it->second);
@@ -183,7 +184,8 @@ std::optional<int64_t> WorkNumbers::getLikely(ForeachOp loop) {
 }
 
 double WorkNumbers::countLikely(ForeachOp loop, double most) {
-  return std::min<double>(getLikely(loop).value_or(most), most);
+  std::optional<int64_t> likely = getLikely(loop);
+  return likely ? std::min<double>(*likely, most) : most;
 }
 
 std::optional<double> WorkNumbers::countTrips(Operation *loop) {

@@ -97,6 +97,7 @@ double WorkCounter::countChunks(mk::StoreOp store) {
   double chunks = double((*shape)[1]) * bits / (8 * chunk);
   int64_t rows = (*shape)[0];
   auto parts = llvm::divideCeil(rows, unit.getRows()) * int64_t(std::ceil(chunks));
+  item.storeParts = std::max<int64_t>(item.storeParts, parts);
   current->storeParts = std::max<int64_t>(current->storeParts, parts);
   current->storedChunks = current->storedChunks ? std::min(current->storedChunks, chunks) : chunks;
   current->isTransposed |= rows % unit.getRows() != 0 || isTurned(store.getTile());

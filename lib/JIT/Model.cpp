@@ -41,14 +41,7 @@ public:
         lowering.bind.push_back(name + "=" + std::to_string(size));
     PassManager pm(module->getContext(), ModuleOp::getOperationName());
     buildBindPipeline(pm, lowering);
-    if (failed(pm.run(*module)))
-      return false;
-    // What is usual stands for what is read from memory.
-    module->walk([](LikelyOp op) {
-      op.replaceAllUsesWith(op.getUsual());
-      op.erase();
-    });
-    return true;
+    return succeeded(pm.run(*module));
   }
 
   KernelOp kernel() { return *module->getOps<KernelOp>().begin(); }

@@ -53,6 +53,7 @@ void mk::buildBindPipeline(OpPassManager &pm, const LoweringOptions &options) {
 }
 
 void mk::buildParamsPipeline(OpPassManager &pm) {
+  pm.addPass(createDropGuessesPass());
   pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
 }

@@ -325,11 +325,6 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
         op.erase();
       }
     }
-    // What is usual was for the choice of parameters.
-    getOperation().walk([](LikelyOp op) {
-      op.replaceAllUsesWith(op.getValue());
-      op.erase();
-    });
   }
 
   llvm::DenseMap<Operation *, Params> resolved;

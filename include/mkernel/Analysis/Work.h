@@ -45,6 +45,9 @@ struct ItemWork {
   Work inner, outer;
   double waits = 0;   // for what peers send (`LoopWork::arrivals`)
   double gathers = 0; // waits for what they store in items of their own
+  /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
+  /// stored.
+  int64_t storeParts = 0;
 
   bool operator==(const ItemWork &) const = default;
   double getSent() const { return inner.sent + outer.sent; }
@@ -64,7 +67,8 @@ struct Arrivals {
   double copies = 0; // by copy engines: how many; 0 where CTAs send
 };
 
-/// What an item needs room for, and how it is stored; of items that differ, the most.
+/// What an item needs room for, and how it is stored; of items that differ, what all of them do
+/// with.
 struct Footprint {
   /// Elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
@@ -73,8 +77,7 @@ struct Footprint {
   int64_t carried = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
-  /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
-  /// stored.
+  /// `ItemWork::storeParts`.
   int64_t storeParts = 0;
   /// Columns of the narrowest tile that is stored, in units of what a chunk of shared memory holds
   /// (0: none); whether threads hold some tile transposed.
@@ -84,14 +87,15 @@ struct Footprint {
   /// instruction has, computed transposed.
   bool overlaps = false;
 
-  /// With those of another item.
-  void add(const Footprint &other);
+  /// Room for another item, too.
+  void cover(const Footprint &other);
 };
 
 /// A loop whose items are dealt out to the CTAs of its role.
 struct LoopWork : Footprint {
   StringAttr role;
   int64_t ctas = 0; // of the role, with those of `KernelWork::after`
+  int64_t own = 0;  // of these, without
   double items = 0;
   ScheduleKind schedule = ScheduleKind::Static;
   /// Where stream-K divides items: all CTAs that have a part of one add up some rows each.
@@ -108,7 +112,7 @@ struct LoopWork : Footprint {
 struct KernelWork {
   SmallVector<LoopWork> loops;
   /// Roles that get more CTAs from others (`then`) than they have themselves, each with the one
-  /// that most come from: they begin when that is done.
+  /// that most come from, when that is done.
   llvm::SmallDenseMap<StringAttr, StringAttr> after;
   double memory = 0;   // bytes of arguments that tiles are read from
   double packed = 0;   // of these, bytes that are copied in front of the launch

@@ -16,6 +16,8 @@ public:
   explicit IndexEvaluator(Operation *kernel = nullptr) {}
   /// On one rank of a mesh whose sizes are known.
   IndexEvaluator(MeshOp mesh, int64_t rank) : mesh(mesh), rank(rank) {}
+  /// Takes what `mk.likely` guesses where its value is not known.
+  void takeGuesses() { guesses = true; }
   /// None if it is unknown, or does not fit in 64 bits.
   std::optional<int64_t> getIndex(Value value);
   /// A rank of the mesh, if the value is one and follows from the mesh alone.
@@ -31,6 +33,7 @@ private:
 
   MeshOp mesh;
   int64_t rank = 0, depth = 0;
+  bool guesses = false;
   DenseMap<Value, Attribute> known;
   DenseSet<Operation *> wrapping;
 };

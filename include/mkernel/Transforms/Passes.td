@@ -20,13 +20,20 @@ def BindPass : Pass<"mk-bind", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def DropGuessesPass : Pass<"mk-drop-guesses", "::mlir::ModuleOp"> {
+  let summary = "Puts values in place of mk.likely, and leaves out what only guesses follow from";
+  let description = [{
+    The cost model counts with guesses before parameters have numbers. Nothing behind this pass meets one.
+  }];
+}
+
 def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
   let summary = "Puts numbers for parameters, in types and attributes too";
   let description = [{
     Each parameter becomes a constant (as far as its default is one), and so do extents of
     tiles (`#mk.extents`), schedules, orders and CTAs of roles that name it. Functions that
     a fold combines by are rewritten with the kernel. What names no parameter of the kernel,
-    or one without a constant value, is an error. `mk.likely` becomes its value.
+    or one without a constant value, is an error.
 
     Runs behind `mk-bind` and `mk-inline-calls`; nothing behind it meets a parameter.
   }];

@@ -68,6 +68,10 @@ Attribute IndexEvaluator::compute(Value value) {
     return builder.getIndexAttr(rank);
   if (auto own = dyn_cast<CoordOp>(op); own && mesh && !own.getRank())
     return builder.getIndexAttr(mesh.getCoordinate(rank, mesh.findAxis(own.getAxis())));
+  if (auto likely = dyn_cast<LikelyOp>(op)) {
+    Attribute value = evaluate(likely.getValue());
+    return value || !guesses ? value : evaluate(likely.getUsual());
+  }
   if (!isMemoryEffectFree(op))
     return {};
   SmallVector<Attribute> operands;
