@@ -144,8 +144,8 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %hd = mk.param "HD" default(%D)
   %c128 = arith.constant 128 : index
   %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
-  %tm = mk.param "TM" default(%tile_rows) in [64, 128, 192]
-  %tn = mk.param "TN" default(%tile_keys) in [64, 80, 96, 112, 128, 144, 160, 176]
+  %tm = mk.param "TM" default(%tile_rows)
+  %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
   mk.param "RING" = 4
   %engines_may = mk.param "ENGINES" = 1
