@@ -35,8 +35,9 @@ def Mk_ForeachOp : Mk_Op<"foreach", [AttrSizedOperandSegments, SingleBlock, NoTe
   }];
 }
 
+// It waits for what others push, also where nothing is done with it.
 def Mk_ForeachItemOp : Mk_Op<"foreach_item", [SingleBlock, NoTerminator,
-                                              RecursiveMemoryEffects]> {
+                                              MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "visits the records pushed to a queue";
   let description = [{
     Visits `count` records in the order pushed, as CTAs become free, waiting

@@ -132,7 +132,8 @@ def Mk_ReduceOp : Mk_Op<"reduce", [Pure]> {
   let summary = "reduces a tile along one axis";
   let description = [{
     The result has the source's shape without `axis`. Integers are signed for `max` and
-    `min`; the order of a sum is not defined.
+    `min`; the order of a sum is not defined. Sums and products of bf16 and f16 are made in f32, and
+    rounded once.
 
     ```mlir
     %m = mk.reduce max %s axis 1 : tensor<128x64xf32> -> tensor<128xf32>

@@ -59,6 +59,7 @@ void mk::buildParamsPipeline(OpPassManager &pm) {
 }
 
 void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
+  pm.addPass(createWidenReductionsPass());
   pm.addPass(createTransposeDotsPass());
   AssignCtasPassOptions assign;
   if (options.grid)

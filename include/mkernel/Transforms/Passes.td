@@ -40,6 +40,15 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def WidenReductionsPass : Pass<"mk-widen-reductions", "::mlir::ModuleOp"> {
+  let summary = "Adds up 16-bit floats in f32";
+  let description = [{
+    `mk.reduce add` (and `mul`) of bf16 or f16 becomes one of f32 whose result is rounded: each addition in 16 bits
+    would round, and small terms would be lost behind a large sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TransposeDotsPass : Pass<"mk-transpose-dots", "::mlir::ModuleOp"> {
   let summary = "Computes products transposed whose rows no instruction takes";
   let description = [{
