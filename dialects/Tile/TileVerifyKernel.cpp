@@ -111,6 +111,12 @@ static LogicalResult verifyArgument(KernelOp kernel, unsigned i) {
   if (space && !isa<SymmetricAttr>(space))
     return error() << "lies in memory space " << space << ": leave it out, or use #mk.symmetric";
 
+  if (!memref.getLayout().isIdentity())
+    return error()
+           << "has type " << type
+           << ", whose layout nobody reads: leave it out, strides are given with the memory "
+              "that is attached";
+
   AffineMap shape = kernel.getArgShape(i);
   ArrayAttr split = kernel.getArgSplit(i);
   int64_t rank = memref.getRank();

@@ -303,7 +303,10 @@ bool mk::mayMultiply(DotOp dot, const NamedNumbers &params) {
   NamedNumbers none;
   auto shape = WorkNumbers(dot->getParentOfType<KernelOp>(), none, params).getShape(dot.getType());
   MatrixUnitAttr unit = getSm(dot).getMatrixUnit();
-  return !shape || (*shape)[isTransposed(unit, (*shape)[0], (*shape)[1])] % unit.getRows() == 0;
+  if (!shape)
+    return true;
+  bool turned = isTransposed(unit, (*shape)[0], (*shape)[1]);
+  return (*shape)[turned] % unit.getRows() == 0 && (*shape)[!turned] % unit.getColumnStep() == 0;
 }
 
 std::optional<KernelWork> mk::countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,

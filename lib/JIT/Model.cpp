@@ -70,7 +70,13 @@ public:
     NamedNumbers all = given;
     all.insert(params.begin(), params.end());
     auto require = dyn_cast<RequireOp>(op);
-    return require ? mayHold(require, sizes, all) : mayMultiply(cast<DotOp>(op), all);
+    return require ? mk::mayHold(require, sizes, all) : mayMultiply(cast<DotOp>(op), all);
+  }
+
+  /// Whether all requirements may hold with `params` beside what is given.
+  bool mayHold(const NamedNumbers &params) {
+    return llvm::all_of(kernel().getBody().getOps<RequireOp>(),
+                        [&](RequireOp op) { return mayBe(op, params); });
   }
 
   /// Of parameters that nobody gave.
@@ -146,8 +152,11 @@ ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, con
     model.predict(options.choice, /*mustFit=*/false, choice);
     choice.set = options.choice;
     choice.compared = 1;
-  } else if (model.predict(near, /*mustFit=*/false, choice) && mayChoose) {
-    choose(model, choice, near, options.candidates);
+    return choice;
   }
+  // What is near, or by default, need not be possible: others may be.
+  bool counts = model.predict(near, /*mustFit=*/false, choice);
+  if (mayChoose && (counts || !model.mayHold(near)))
+    choose(model, choice, near, options.candidates);
   return choice;
 }

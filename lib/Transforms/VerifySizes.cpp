@@ -100,8 +100,20 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
                  << "argument '" << name << "' has " << extent->whole << " elements in dimension "
                  << d << " (" << describeExtent(kernel, kernel.getArgShape(i).getResult(d)) << ")"
                  << kAtLeast0;
-        if (std::optional<int64_t> own = kernel.getArgExtent(i, d))
+        std::optional<int64_t> own = kernel.getArgExtent(i, d);
+        if (own)
           extents.push_back(*own);
+        auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
+        if (type.isDynamicDim(d) || own == type.getDimSize(d))
+          continue;
+        InFlightDiagnostic diag = kernel.emitOpError()
+                                  << "argument '" << name << "' has "
+                                  << describeExtent(kernel, kernel.getArgShape(i).getResult(d));
+        if (own)
+          diag << " = " << *own << " elements of each rank";
+        return diag << " in dimension " << d << ", and its type says " << type.getDimSize(d)
+                    << (own ? ": bind other sizes, or write '?' in the type"
+                            : ", which has to be known: bind sizes, or write '?' in the type");
       }
       if (extents.size() != rank)
         continue;

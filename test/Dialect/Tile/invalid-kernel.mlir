@@ -140,6 +140,14 @@ mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?xf32, 1 :
 
 // -----
 
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has type 'memref<?x?xf32, strided<[1, ?]>>', whose layout nobody reads: leave it out, strides are given with the memory that is attached}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32, strided<[1, ?]>> [M, M]) {
+}
+
+// -----
+
 mk.mesh @m (M = ? via link)
 
 // expected-error @+1 {{has dimension 'M', and @m has an axis of that name: rename one, since sizes of both are bound by name}}
