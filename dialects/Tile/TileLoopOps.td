@@ -42,7 +42,7 @@ def Mk_ForeachItemOp : Mk_Op<"foreach_item", [SingleBlock, NoTerminator,
   let description = [{
     Visits `count` records in the order pushed, as CTAs become free, waiting
     for those not pushed yet; each record is visited once for every index of
-    the inner space.
+    the inner space. Another loop over the queue begins with the first record again.
 
     ```mlir
     mk.foreach_item (%b, %e) of %q count(%tiles), (%f) in (%nf) : !mk.queue<?x2xi32> { ... }

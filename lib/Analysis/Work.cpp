@@ -306,7 +306,10 @@ bool mk::mayMultiply(DotOp dot, const NamedNumbers &params) {
   if (!shape)
     return true;
   bool turned = isTransposed(unit, (*shape)[0], (*shape)[1]);
-  return (*shape)[turned] % unit.getRows() == 0 && (*shape)[!turned] % unit.getColumnStep() == 0;
+  int64_t rows = (*shape)[turned], columns = (*shape)[!turned];
+  // Wider ones are several instructions side by side.
+  int64_t step = columns > unit.getColumns() ? unit.getRows() : unit.getColumnStep();
+  return rows % unit.getRows() == 0 && columns % step == 0;
 }
 
 std::optional<KernelWork> mk::countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,

@@ -83,11 +83,10 @@ int64_t WorkCounter::countLinked() {
 }
 
 bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
-  std::optional<SmallVector<int64_t>> known = numbers.getBounds(loop);
-  std::optional<int64_t> likely = numbers.getLikely(loop);
-  if (!known && !(likely && loop.getBounds().size() == 1))
+  std::optional<SmallVector<int64_t>> known = numbers.getLikelyBounds(loop);
+  if (!known)
     return giveUp(loop, "goes over a number of items that is not known before the launch");
-  SmallVector<int64_t> bounds = known ? *known : SmallVector<int64_t>{*likely};
+  SmallVector<int64_t> bounds = *known;
   double items = countElements(bounds);
   work.items = items;
   work.schedule = loop.getScheduleKind();

@@ -1,6 +1,7 @@
 //===- WorkNumbers.cpp - Sizes and parameters of one choice ---------------===//
 #include "WorkNumbers.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -181,6 +182,25 @@ std::optional<int64_t> WorkNumbers::getLikely(ForeachOp loop) {
   std::optional<int64_t> likely =
       loop.getLikely() ? numbers.getIndex(loop.getLikely()) : std::nullopt;
   return likely ? std::optional(std::max<int64_t>(*likely, 0)) : std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> WorkNumbers::getLikelyBounds(ForeachOp loop) {
+  std::optional<int64_t> likely = getLikely(loop);
+  SmallVector<int64_t> bounds;
+  std::optional<size_t> open;
+  double others = 1;
+  for (auto [i, bound] : llvm::enumerate(loop.getBounds())) {
+    std::optional<int64_t> number = numbers.getIndex(bound);
+    if (!number && (open || !likely))
+      return std::nullopt;
+    if (!number)
+      open = i;
+    bounds.push_back(std::max<int64_t>(number.value_or(0), 0));
+    others *= number ? bounds.back() : 1;
+  }
+  if (open && others > 0)
+    bounds[*open] = std::ceil(*likely / others);
+  return bounds;
 }
 
 double WorkNumbers::countLikely(ForeachOp loop, double most) {

@@ -171,7 +171,12 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
     std::string result, remarks;
     if (compile(source, name, plain, result, remarks)) {
       output.replace(written, std::string::npos, result);
-      messages.replace(said, std::string::npos, remarks);
+      // Its first error says why.
+      std::string why =
+          StringRef(messages).drop_front(said).split("error: ").second.split('\n').first.str();
+      messages.replace(said, std::string::npos,
+                       "warning: parameters that were chosen for these sizes do not compile (" +
+                           why + "); the file's defaults are used: --set gives others\n" + remarks);
       return true;
     }
     if (!StringRef(messages).drop_front(said).starts_with(remarks))

@@ -164,7 +164,8 @@ LogicalResult LoopExpander::checkOnce(Operation *op, StringRef what) {
     return op->emitOpError()
            << what << " stands inside '" << around->getName()
            << "', so that its items would be used up by the first pass; move it to the role's top "
-              "level or use schedule(static)";
+              "level"
+           << (isa<ForeachOp>(op) ? " or use schedule(static)" : "");
   return success();
 }
 

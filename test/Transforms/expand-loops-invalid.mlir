@@ -93,7 +93,7 @@ mk.kernel @queue on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %q = mk.queue(%M) : !mk.queue<?x1xi32>
   mk.role @r ctas(rest) {
     scf.for %i = %c0 to %M step %c1 {
-      // expected-error @+1 {{over a queue stands inside 'scf.for', so that its items would be used up by the first pass; move it to the role's top level or use schedule(static)}}
+      // expected-error @+1 {{over a queue stands inside 'scf.for', so that its items would be used up by the first pass; move it to the role's top level}}
       mk.foreach_item (%x) of %q count(%c1) : !mk.queue<?x1xi32> {
       }
     }
