@@ -260,27 +260,28 @@ public:
   RoleTimes(const KernelWork &work, TargetAttr target) : work(work), target(target) {}
 
   Time getEnd(StringAttr role) {
-    auto [it, isNew] = ends.try_emplace(role);
-    if (isNew) {
-      Time end = computeEnd(role);
-      ends[role] = end;
-      return end;
-    }
-    return it->second;
+    if (auto it = ends.find(role); it != ends.end())
+      return it->second;
+    return ends[role] = computeEnd(role);
   }
 
 private:
+  static LoopWork withOwn(LoopWork loop) {
+    loop.ctas = loop.own;
+    return loop;
+  }
+
   /// All loops of a role, with its own CTAs only or with those that come.
   Time getTime(StringAttr role, double begin, bool alone) {
     Time time;
     double longest = 0;
-    for (LoopWork loop : work.loops) {
+    for (const LoopWork &loop : work.loops) {
       if (loop.role != role)
         continue;
       if (alone && loop.own == 0)
         return {std::numeric_limits<double>::infinity(), time.bound};
-      loop.ctas = alone ? loop.own : loop.ctas;
-      Time part = getLoopTime(loop, begin, target.getSm(), target.getRates(), target.getLinks());
+      Time part = getLoopTime(alone ? withOwn(loop) : loop, begin, target.getSm(),
+                              target.getRates(), target.getLinks());
       time = {time.ns + part.ns, part.ns > longest ? part.bound : time.bound};
       longest = std::max(longest, part.ns);
     }

@@ -83,7 +83,7 @@ int64_t WorkCounter::countLinked() {
 }
 
 bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
-  std::optional<SmallVector<int64_t>> known = numbers.getLikelyBounds(loop);
+  std::optional<SmallVector<int64_t>> known = numbers.getBounds(loop);
   if (!known)
     return giveUp(loop, "goes over a number of items that is not known before the launch");
   SmallVector<int64_t> bounds = *known;

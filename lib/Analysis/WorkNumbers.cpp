@@ -167,24 +167,13 @@ bool WorkNumbers::areRowsAligned(Value buffer, int64_t bytes) {
   return !columns || *columns * type.getElementTypeBitWidth() % (8 * bytes) == 0;
 }
 
-std::optional<SmallVector<int64_t>> WorkNumbers::getBounds(ForeachOp loop) {
-  SmallVector<int64_t> bounds;
-  for (Value bound : loop.getBounds()) {
-    std::optional<int64_t> number = numbers.getIndex(bound);
-    if (!number)
-      return std::nullopt;
-    bounds.push_back(std::max<int64_t>(*number, 0));
-  }
-  return bounds;
-}
-
 std::optional<int64_t> WorkNumbers::getLikely(ForeachOp loop) {
   std::optional<int64_t> likely =
       loop.getLikely() ? numbers.getIndex(loop.getLikely()) : std::nullopt;
   return likely ? std::optional(std::max<int64_t>(*likely, 0)) : std::nullopt;
 }
 
-std::optional<SmallVector<int64_t>> WorkNumbers::getLikelyBounds(ForeachOp loop) {
+std::optional<SmallVector<int64_t>> WorkNumbers::getBounds(ForeachOp loop) {
   std::optional<int64_t> likely = getLikely(loop);
   SmallVector<int64_t> bounds;
   std::optional<size_t> open;

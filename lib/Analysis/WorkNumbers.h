@@ -40,11 +40,10 @@ public:
   /// Ranks along axes of the mesh.
   std::optional<int64_t> countRanks(ArrayAttr axes);
   /// The bounds of a loop, none of them negative, if all are known.
+  /// One bound that is not known is such that there are as many items as are likely.
   std::optional<SmallVector<int64_t>> getBounds(ForeachOp loop);
   /// Items that have something to do, as far as the author knows.
   std::optional<int64_t> getLikely(ForeachOp loop);
-  /// The bounds; one that is not known is such that there are as many items as are likely.
-  std::optional<SmallVector<int64_t>> getLikelyBounds(ForeachOp loop);
   /// The same of `most` that there are at most: all, if the author does not say.
   double countLikely(ForeachOp loop, double most);
   /// Turns of a loop of the tile level, or of an scf.for.

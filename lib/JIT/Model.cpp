@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// More combinations than these would take longer than the compilation, and so would more values
-/// that are tried on the way to these.
+/// More combinations than these would take longer than the compilation (several times as long where
+/// items differ), and so would more values that are tried on the way to these.
 static constexpr int64_t kMostCombinations = 32768, kMostTried = 16 * kMostCombinations;
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby: how far the model is to be trusted, on any machine.

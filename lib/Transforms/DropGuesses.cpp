@@ -29,7 +29,7 @@ struct DropGuessesPass : mk::impl::DropGuessesPassBase<DropGuessesPass> {
     // What only guesses were computed from: it may wrap where nothing else does.
     while (!unused.empty()) {
       Operation *op = unused.pop_back_val();
-      if (!isOpTriviallyDead(op) || isa<ParamOp>(op))
+      if (!isOpTriviallyDead(op))
         continue;
       for (Value operand : op->getOperands())
         if (Operation *computed = operand.getDefiningOp())

@@ -106,14 +106,15 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
         auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
         if (type.isDynamicDim(d) || own == type.getDimSize(d))
           continue;
-        InFlightDiagnostic diag = kernel.emitOpError()
-                                  << "argument '" << name << "' has "
-                                  << describeExtent(kernel, kernel.getArgShape(i).getResult(d));
+        InFlightDiagnostic diag = kernel.emitOpError() << "argument '" << name << "' has ";
         if (own)
-          diag << " = " << *own << " elements of each rank";
-        return diag << " in dimension " << d << ", and its type says " << type.getDimSize(d)
-                    << (own ? ": bind other sizes, or write '?' in the type"
-                            : ", which has to be known: bind sizes, or write '?' in the type");
+          diag << *own;
+        else
+          diag << "a number that is not known, or not the same on all ranks, of";
+        return diag << " elements in dimension " << d << " on each rank ("
+                    << describeExtent(kernel, kernel.getArgShape(i).getResult(d))
+                    << "), and its type says " << type.getDimSize(d)
+                    << ": bind other sizes, or write '?' in the type";
       }
       if (extents.size() != rank)
         continue;

@@ -127,13 +127,13 @@ Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
   // Before memory is allocated, which ranks do together.
   MK_TRY(agree(describePlan(whole, digest), "bind the same package and dimensions on every rank"));
   std::string what = str("bind ", metadata_.kernel);
-  std::string_view remedy = "allocate, bind and destroy kernels in the same order on all ranks";
   auto bound = code_->bind(metadata_, plan_);
   // Before ranks meet for memory that peers reach, where one that has failed would be waited for.
   MK_TRY(agreeOnSuccess(context_, what, bound.status()));
   device_ = std::move(*bound);
   Status shared = device_->share();
-  MK_TRY(agree(shared.isOk() ? describePlaces() : std::string(), remedy, shared));
+  MK_TRY(agree(shared.isOk() ? describePlaces() : std::string(),
+               "allocate, bind and destroy kernels in the same order on all ranks", shared));
   // Also the barrier behind which peers may raise this rank's signals.
   return agreeOnSuccess(context_, what, device_->choose());
 }

@@ -71,6 +71,7 @@ Status Heap::grow(uint64_t end, std::string_view what) {
     if (anyFailed && why.code() != StatusCode::ResourceExhausted)
       broken_ = why;
   }
+  // Where ranks have agreed, and one has failed, link peers know.
   if (exchanged_ && !(agreement_ && anyFailed)) {
     Status shared = share(segment, Deadline::after(options_.timeout), anyFailed);
     if (why.isOk())

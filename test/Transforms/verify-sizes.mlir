@@ -92,7 +92,7 @@ mk.kernel @elements on @mesh dims(uniform N) (in %x : memref<?xf32> [N], in %y :
 // What a type says has to be what there is.
 mk.mesh @mesh (gpu = 2 via link)
 
-// expected-error @+1 {{argument 'x' has N in dimension 0, and its type says 8, which has to be known: bind sizes, or write '?' in the type}}
+// expected-error @+1 {{argument 'x' has a number that is not known, or not the same on all ranks, of elements in dimension 0 on each rank (N), and its type says 8: bind other sizes, or write '?' in the type}}
 mk.kernel @open on @mesh dims(uniform N) (in %x : memref<8xf32> [N]) {
   mk.role @r ctas(1) {
   }
@@ -102,7 +102,7 @@ mk.kernel @open on @mesh dims(uniform N) (in %x : memref<8xf32> [N]) {
 
 mk.mesh @mesh (gpu = 2 via link)
 
-// expected-error @+1 {{argument 'x' has 16 = 8 elements of each rank in dimension 0, and its type says 16: bind other sizes, or write '?' in the type}}
+// expected-error @+1 {{argument 'x' has 8 elements in dimension 0 on each rank (16), and its type says 16: bind other sizes, or write '?' in the type}}
 mk.kernel @shard on @mesh (in %x : memref<16xf32> [16] split [(gpu)]) {
   mk.role @r ctas(1) {
   }

@@ -77,7 +77,7 @@ struct Footprint {
   int64_t carried = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
-  /// `ItemWork::storeParts`.
+  /// The most `ItemWork::storeParts`.
   int64_t storeParts = 0;
   /// Columns of the narrowest tile that is stored, in units of what a chunk of shared memory holds
   /// (0: none); whether threads hold some tile transposed.
