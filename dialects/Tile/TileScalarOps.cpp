@@ -1,5 +1,6 @@
 //===- TileScalarOps.cpp - Rank arithmetic, parameters, axis names --------===//
 #include "TileDirectives.h"
+#include "TileVerify.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -35,6 +36,15 @@ LogicalResult ParamOp::verify() {
                          << ", but no parameter is negative: leave 'least' out, or say more";
   if (getNumber() && int64_t(*getNumber()) < int64_t(getLeast()))
     return emitOpError() << explainTooSmall(*getNumber());
+  if (KernelOp kernel = getKernel(*this); kernel && getDefaultValue())
+    if (std::optional<VaryingValue> cause = findVaryingValue(getDefaultValue(), kernel)) {
+      InFlightDiagnostic diag = emitOpError()
+                                << '\'' << getName()
+                                << "' needs a default that is the same on every rank before the "
+                                   "launch: use uniform dimensions, mk.size and other parameters";
+      cause->explain(diag);
+      return diag;
+    }
   std::optional<ArrayRef<int64_t>> choices = getChoices();
   if (!choices)
     return success();

@@ -9,6 +9,18 @@ namespace mlir::mk {
 /// The value of an index or integer constant.
 std::optional<int64_t> getConstant(Value value);
 
+/// A value that is not the same number on all ranks before a launch begins.
+struct VaryingValue {
+  Value value;
+  bool inLaunch; ///< read or computed in the launch; else it may differ between ranks
+
+  /// Adds a note that says so.
+  void explain(InFlightDiagnostic &diag) const;
+};
+
+/// The first such value in the computation of `value`.
+std::optional<VaryingValue> findVaryingValue(Value value, KernelOp kernel);
+
 /// An op that talks to peers or other CTAs belongs into a role. Helper
 /// functions are fine: they are verified again where they have been inlined.
 LogicalResult verifyInRole(Operation *op);

@@ -115,8 +115,32 @@ static LogicalResult verifyExtentOperands(Operation *op, ArrayRef<int64_t> shape
                            << " '?': give one for each";
 }
 
-/// The first value in the computation of `value` that may differ between ranks.
-static Value findRankDependence(Value value, KernelOp kernel) {
+/// Whether an argument of the kernel may have another value on each rank.
+static bool isOfRank(BlockArgument arg, KernelOp kernel) {
+  return arg.getArgNumber() < kernel.getNumDims() &&
+         kernel.getDimKind(arg.getArgNumber()) == DimKind::Rank;
+}
+
+/// Whether this is an extent of a buffer that is split there, which may be uneven.
+static bool isUnevenExtent(memref::DimOp dim, KernelOp kernel) {
+  // What does not dominate the op that is verified may have no operands yet.
+  if (dim->getNumOperands() != 2)
+    return false;
+  auto arg = dyn_cast<BlockArgument>(dim.getSource());
+  if (!arg || arg.getArgNumber() < kernel.getNumDims())
+    return false;
+  auto split = kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims());
+  std::optional<int64_t> i = getConstant(dim.getIndex());
+  return i && *i >= 0 && *i < static_cast<int64_t>(split.size()) &&
+         !cast<ArrayAttr>(split[*i]).empty();
+}
+
+void mk::VaryingValue::explain(InFlightDiagnostic &diag) const {
+  diag.attachNote(value.getLoc()) << (inLaunch ? "this is known in the launch only"
+                                               : "this may differ between ranks");
+}
+
+std::optional<VaryingValue> mk::findVaryingValue(Value value, KernelOp kernel) {
   SmallVector<Value> worklist = {value};
   llvm::DenseSet<Value> seen;
   while (!worklist.empty()) {
@@ -124,33 +148,25 @@ static Value findRankDependence(Value value, KernelOp kernel) {
     if (!seen.insert(current).second)
       continue;
     if (auto arg = dyn_cast<BlockArgument>(current)) {
-      if (arg.getOwner() == &kernel.getBody().front() && arg.getArgNumber() < kernel.getNumDims() &&
-          kernel.getDimKind(arg.getArgNumber()) == DimKind::Rank)
-        return current;
+      bool inLaunch = arg.getOwner() != &kernel.getBody().front();
+      if (inLaunch || isOfRank(arg, kernel))
+        return VaryingValue{current, inLaunch};
       continue;
     }
     Operation *op = current.getDefiningOp();
     if (isa<RankOp, CoordOp>(op))
-      return current;
-    // The extents of a buffer that is split may be uneven.
+      return VaryingValue{current, false};
     if (auto dim = dyn_cast<memref::DimOp>(op)) {
-      // What does not dominate this op has not been verified.
-      if (dim->getNumOperands() != 2)
-        continue;
-      auto arg = dyn_cast<BlockArgument>(dim.getSource());
-      if (arg && arg.getArgNumber() >= kernel.getNumDims() &&
-          !kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims()).empty())
-        if (auto i = getConstant(dim.getIndex())) {
-          auto split = kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims());
-          if (*i >= 0 && *i < static_cast<int64_t>(split.size()) &&
-              !cast<ArrayAttr>(split[*i]).empty())
-            return current;
-        }
+      if (isUnevenExtent(dim, kernel))
+        return VaryingValue{current, false};
       continue;
     }
+    // What a function does is seen when it has been inlined.
+    if (isa<MemoryEffectOpInterface>(op) && !isMemoryEffectFree(op))
+      return VaryingValue{current, true};
     llvm::append_range(worklist, op->getOperands());
   }
-  return {};
+  return std::nullopt;
 }
 
 LogicalResult SignalsOp::verify() {
@@ -168,10 +184,10 @@ LogicalResult SignalsOp::verify() {
   if (type.getScope() != Scope::Sys || !kernel)
     return success();
   for (Value extent : getExtents())
-    if (Value cause = findRankDependence(extent, kernel)) {
+    if (std::optional<VaryingValue> cause = findVaryingValue(extent, kernel)) {
       InFlightDiagnostic diag = emitOpError() << "of scope sys needs extents that are the same on "
                                                  "every rank: use uniform dimensions and mk.size";
-      diag.attachNote(cause.getLoc()) << "this may differ between ranks";
+      cause->explain(diag);
       return diag;
     }
   return success();

@@ -108,10 +108,9 @@ private:
     param_ = "";
     program_.name = name();
     expect('(');
-    for (std::string word = name(); word != ""; word = name()) {
-      if (word.find("_param_0") != std::string::npos)
-        param_ = word;
-    }
+    // .param .align 64 .b8 NAME[BYTES]
+    for (std::string word = name(); word != ""; word = name())
+      param_ = word;
     expect('[');
     program_.paramBytes = uint32_t(std::atoi(name().c_str()));
     expect(']');
@@ -337,6 +336,7 @@ private:
   bool findSpecial(const std::string &word, Operand &o) {
     static const std::map<std::string, Special> known = {
         {"%tid.x", Special::Tid},
+        {"%ntid.x", Special::Ntid},
         {"%ctaid.x", Special::Ctaid},
         {"%nctaid.x", Special::Nctaid},
         {"%laneid", Special::Lane},

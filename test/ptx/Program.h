@@ -26,7 +26,7 @@ struct Instr;
 /// Executes an instruction for the lanes of a mask.
 using Exec = void (*)(Warp &, const Instr &, uint32_t lanes);
 
-enum class Special : uint8_t { Tid, Ctaid, Nctaid, Lane, ClusterRank, Smid, Timer };
+enum class Special : uint8_t { Tid, Ntid, Ctaid, Nctaid, Lane, ClusterRank, Smid, Timer };
 
 struct Operand {
   enum Kind : uint8_t { None, Imm, Reg, Pred, Special };

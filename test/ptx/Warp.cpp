@@ -35,6 +35,8 @@ uint64_t Warp::value(const Operand &o, uint32_t lane) const {
     switch (Special(o.imm)) {
     case Special::Tid:
       return number * 32 + lane;
+    case Special::Ntid:
+      return cta.rank.launch->threads;
     case Special::Ctaid:
       return cta.index;
     case Special::Nctaid:

@@ -370,3 +370,42 @@ mk.kernel @k on @mesh (in %a : memref<8xf32> [8]) {
 
 // expected-error @+1 {{alternate = 3, but items are shared by all warpgroups (1) or go to two teams in turn (2)}}
 func.func private @f() attributes {x = #mk.order<alternate = 3>}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-note @+1 {{this may differ between ranks}}
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M]) {
+  // expected-error @+1 {{'TM' needs a default that is the same on every rank before the launch: use uniform dimensions, mk.size and other parameters}}
+  mk.param "TM" default(%T)
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M) (in %a : memref<?xindex> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    // expected-note @+1 {{this is known in the launch only}}
+    %x = mk.load %a[%c0] : memref<?xindex> -> tensor<4xindex>
+    %n = tensor.extract %x[%c0] : tensor<4xindex>
+    // expected-error @+1 {{'TM' needs a default}}
+    mk.param "TM" default(%n)
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M) (in %a : memref<?xf32> [M]) {
+  mk.role @r ctas(1) {
+    // expected-note @+1 {{this is known in the launch only}}
+    mk.foreach (%i) in (%M) {
+      // expected-error @+1 {{'TM' needs a default}}
+      mk.param "TM" default(%i)
+    }
+  }
+}
