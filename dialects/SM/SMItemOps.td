@@ -61,7 +61,8 @@ def MkSM_WarpgroupIndexOp : MkSM_Op<"warpgroup_index", [MkSM_InConsumer, Pure, M
   let assemblyFormat = "attr-dict";
 }
 def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, RecursiveMemoryEffects,
-                                     MkSM_Ranged, DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+                                     MkSM_Ranged, DeclareOpInterfaceMethods<LoopLikeOpInterface,
+                                         ["getInitsMutable", "getRegionIterArgs"]>]> {
   let summary = "visits the items of this CTA, in static order";
   let description = [{
     Of the items 0 .. total-1 those whose number is the CTA's index modulo the
@@ -71,13 +72,15 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
 
     `teams(t)` asks for a consumer whose t teams take the items in turn. `every(n)` visits the
     first of each n items only. `parts(p)`: p CTAs side by side may do an item together (`mk-divide-items`).
+    With `iter_args` an item begins with what the one before gave by `mk_sm.carry`, the first one with the initial values.
 
     ```mlir
     mk_sm.items (%item) round(%n) of %total { ... }
     mk_sm.items (%item) round(%n) of %total teams(2) { ... }
+    mk_sm.items (%item) round(%n) of %total iter_args(%x = %zero : tensor<64xf32>) { ... mk_sm.carry %next : tensor<64xf32> }
     ```
   }];
-  let arguments = (ins Index:$total, DefaultValuedAttr<I64Attr, "1">:$teams,
+  let arguments = (ins Index:$total, Variadic<AnyType>:$inits, DefaultValuedAttr<I64Attr, "1">:$teams,
                        DefaultValuedAttr<I64Attr, "1">:$every,
                        DefaultValuedAttr<I64Attr, "1">:$parts);
   let regions = (region SizedRegion<1>:$body);
@@ -90,6 +93,18 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
     ::mlir::Value getItem() { return getBody().getArgument(0); }
     ::mlir::Value getRound() { return getBody().getArgument(1); }
   }];
+}
+def MkSM_CarryOp : MkSM_Op<"carry", [Pure, Terminator, HasParent<"ItemsOp">]> {
+  let summary = "gives values to the next item";
+  let description = [{
+    The end of an item whose loop has `iter_args`, one value for each.
+
+    ```mlir
+    mk_sm.carry %next : tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values `:` type($values) attr-dict";
 }
 def MkSM_AtItemOp : MkSM_EffectOp<"at_item", [MkSM_InScope]> {
   let summary = "says at which item of a loop the CTA is";

@@ -80,15 +80,33 @@ ParseResult ItemsOp::parse(OpAsmParser &parser, OperationState &state) {
     return success();
   };
   item.type = round.type = index;
+  SmallVector<OpAsmParser::Argument> arguments = {item, round};
+  if (succeeded(parser.parseOptionalKeyword("iter_args")) &&
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        OpAsmParser::Argument &carried = arguments.emplace_back();
+        OpAsmParser::UnresolvedOperand init;
+        return failure(parser.parseArgument(carried) || parser.parseEqual() ||
+                       parser.parseOperand(init) || parser.parseColonType(carried.type) ||
+                       parser.resolveOperand(init, carried.type, state.operands));
+      }))
+    return failure();
   return failure(failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
                  failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
                  failed(parseNumber("parts", [&](IntegerAttr n) { properties.setParts(n); })) ||
                  failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
-                 failed(parser.parseRegion(*state.addRegion(), {item, round})));
+                 failed(parser.parseRegion(*state.addRegion(), arguments)));
 }
 
 void ItemsOp::print(OpAsmPrinter &p) {
   p << " (" << getItem() << ") round(" << getRound() << ") of " << getTotal();
+  if (!getInits().empty()) {
+    p << " iter_args(";
+    llvm::interleaveComma(llvm::zip_equal(getRegionIterArgs(), getInits()), p, [&](auto pair) {
+      auto [carried, init] = pair;
+      p << carried << " = " << init << " : " << init.getType();
+    });
+    p << ')';
+  }
   if (getTeams() != 1)
     p << " teams(" << getTeams() << ')';
   if (getEvery() != 1)
@@ -101,6 +119,10 @@ void ItemsOp::print(OpAsmPrinter &p) {
 }
 
 SmallVector<Region *> ItemsOp::getLoopRegions() { return {&getBody()}; }
+
+Block::BlockArgListType ItemsOp::getRegionIterArgs() {
+  return getBody().getArguments().drop_front(2);
+}
 
 LogicalResult PopOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
                                       SmallVectorImpl<Type> &types) {

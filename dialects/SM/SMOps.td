@@ -181,6 +181,19 @@ def MkSM_SyncWarpsOp : MkSM_EffectOp<"sync_warps", [ParentOneOf<["::mlir::mk::Ro
   let hasVerifier = 1;
 }
 
+def MkSM_OrderOp : MkSM_EffectOp<"order"> {
+  let summary = "orders own accesses";
+  let description = [{
+    Loads and stores of the CTA's own memory in front of it, by threads and by the copy engine, happen before those behind it
+    (`mk-sm-order-accesses`). All threads of the partition, or of a team, come to it.
+
+    ```mlir
+    mk_sm.order
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
 def MkSM_KeepWordsOp : MkSM_EffectOp<"keep_words"> {
   let summary = "keeps what addresses are computed from in registers during a loop";
   let description = [{

@@ -13,6 +13,9 @@ void ItemsOp::inferResultRanges(ArrayRef<ConstantIntRanges> operands, SetIntRang
   int64_t last = std::max<int64_t>(operands.front().smax().getSExtValue() - 1, 0);
   set(getItem(), between(0, last));
   set(getRound(), between(0, last));
+  for (BlockArgument carried : getRegionIterArgs())
+    if (carried.getType().isIntOrIndex())
+      set(carried, ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(carried.getType())));
 }
 
 void InitialItemOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set) {

@@ -108,12 +108,26 @@ LogicalResult mk_sm::verifyCluster(Operation *op, int64_t ctas, const Twine &doe
                            << target.getSm().getClusterLimit() << " CTAs";
 }
 
+LogicalResult OrderOp::verify() {
+  auto partition = (*this)->getParentOfType<PartitionOp>();
+  if (partition && partition.getKind() == PartitionKind::Producer)
+    return emitOpError() << "orders what a consumer or a mover loads and stores: put it there";
+  return success();
+}
+
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
-  if (body.getNumArguments() != 2 ||
-      !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
-    return emitOpError() << "has a body whose arguments are not the number of the item and that of "
-                            "the round, two values of type index";
+  if (body.getNumArguments() < 2 ||
+      !getItem().getType().isIndex() || !getRound().getType().isIndex())
+    return emitOpError() << "has a body whose arguments do not begin with the number of the item "
+                            "and that of the round, two values of type index";
+  auto carry = body.empty() ? CarryOp() : dyn_cast<CarryOp>(body.back());
+  TypeRange inits = getInits().getTypes(), carried = ValueRange(getRegionIterArgs()).getTypes();
+  TypeRange given = carry ? TypeRange(carry.getValues().getTypes()) : TypeRange();
+  if (inits != carried || given != carried)
+    return emitOpError() << "begins with " << inits.size() << " values, carries " << carried.size()
+                         << " and is given " << given.size()
+                         << " by mk_sm.carry: as many, of the same types, have to be all three";
   for (auto [name, value] : {std::pair<StringRef, int64_t>("teams", getTeams()),
                              std::pair<StringRef, int64_t>("every", getEvery())})
     if (value != 1 && value != 2)

@@ -21,10 +21,12 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
     or beyond `valid` elements from the offsets (a number for each tile
     dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
     snapshot: later writes do not change it. With `once` no other item of the launch reads
-    any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it. With `staged` (`mk-sm-stage-loads`) the
+    any of it (`mk-mark-single-reads`): the L2 cache of a GPU gives it up first, if the copy engine brings it. With `own` no other item of the launch writes any
+    of it (`mk-mark-own-reads`). With `staged` (`mk-sm-stage-loads`) the
     copy engine brings it where the role has room for that, also if no `mk.dot` multiplies it.
     What lies behind the buffer's end along the `unseen` dimensions of the tile need not be zero: nobody sees it, and
-    the tile begins nowhere in front of the buffer along them (`mk-mark-unseen`).
+    the tile begins nowhere in front of the buffer along them (`mk-mark-unseen`). With `spread` (`mk-sm-spread-loads`) all rows of a tile
+    of two dimensions are alike, that of the offsets; `valid` and the buffer have one dimension less.
 
     With `rows(%list[%at])` the rows of a tile of two dimensions are gathered: row i is that of the offsets and
     `list[at + i]` further. A row whose entry does not exist in the list, or is behind `valid`, reads as zero, as do
@@ -39,11 +41,11 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$offsets,
                        Arg<Optional<MemRefRankOf<[I32], [1]>>, "", [MemRead]>:$rows, Optional<Index>:$rows_at, Variadic<Index>:$valid, Optional<AnyType>:$pad,
-                       UnitAttr:$once, UnitAttr:$staged, OptionalAttr<DenseI64ArrayAttr>:$unseen);
+                       UnitAttr:$once, UnitAttr:$own, UnitAttr:$staged, UnitAttr:$spread, OptionalAttr<DenseI64ArrayAttr>:$unseen);
   let results = (outs Mk_Tile:$tile);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `[` $rows_at `]` `:` type($rows) `)`)? (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    (`once` $once^)? (`staged` $staged^)? (`unseen` $unseen^)? attr-dict `:` qualified(type($source)) `->` type($tile)
+    (`once` $once^)? (`own` $own^)? (`staged` $staged^)? (`spread` $spread^)? (`unseen` $unseen^)? attr-dict `:` qualified(type($source)) `->` type($tile)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

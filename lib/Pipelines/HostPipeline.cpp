@@ -66,6 +66,7 @@ void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
     assign.grid = options.grid;
   pm.addPass(createAssignCtasPass(assign));
   pm.addPass(createMarkSingleReadsPass()); // while loops over items are there
+  pm.addPass(createMarkOwnReadsPass());
   pm.addPass(createCSEPass());             // of equal loads all are marked
   pm.addPass(createMarkUnseenPass());      // while stores are at the offsets of loads
   pm.addPass(createExpandStreamKPass());

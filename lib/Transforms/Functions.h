@@ -26,6 +26,7 @@ LogicalResult inlineCalls(ModuleOp module);
 LogicalResult lowerAsserts(func::FuncOp function);
 void lowerCopies(memref::CopyOp copy);
 void markInnerStores(StoreOp store);
+void markOwnReads(LoadOp load);
 void markSingleReads(LoadOp load);
 void markUnseen(LoadOp load);
 LogicalResult materializeCarries(Operation *op);

@@ -21,6 +21,7 @@ namespace mlir::mk {
 #define GEN_PASS_DEF_LOWERASSERTSPASS
 #define GEN_PASS_DEF_LOWERCOPIESPASS
 #define GEN_PASS_DEF_MARKINNERSTORESPASS
+#define GEN_PASS_DEF_MARKOWNREADSPASS
 #define GEN_PASS_DEF_MARKSINGLEREADSPASS
 #define GEN_PASS_DEF_MARKUNSEENPASS
 #define GEN_PASS_DEF_MATERIALIZECARRIESPASS
@@ -40,6 +41,7 @@ template struct FunctionPass<impl::InlineCallsPassBase, inlineCalls>;
 template struct FunctionPass<impl::LowerAssertsPassBase, lowerAsserts>;
 template struct FunctionPass<impl::LowerCopiesPassBase, lowerCopies>;
 template struct FunctionPass<impl::MarkInnerStoresPassBase, markInnerStores>;
+template struct FunctionPass<impl::MarkOwnReadsPassBase, markOwnReads>;
 template struct FunctionPass<impl::MarkSingleReadsPassBase, markSingleReads>;
 template struct FunctionPass<impl::MarkUnseenPassBase, markUnseen>;
 template struct FunctionPass<impl::MaterializeCarriesPassBase, materializeCarries>;

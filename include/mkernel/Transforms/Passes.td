@@ -160,6 +160,23 @@ def MarkInnerStoresPass : Pass<"mk-mark-inner-stores", "::mlir::ModuleOp"> {
   }];
 }
 
+def MarkOwnReadsPass : Pass<"mk-mark-own-reads", "::mlir::ModuleOp"> {
+  let summary = "Marks loads of what no other item of the launch writes";
+  let description = [{
+    A load of an argument that the kernel writes gets `own` where only stores of the same item write the argument, of just this tile,
+    behind the load, and tiles of two items have no element in common: each index of the `mk.foreach` moves
+    the tile by its extent or more, in a dimension of its own. Later passes may load the tile of the next item before this one has been stored.
+
+    ```mlir
+    mk.foreach (%m, %n) in (%row_tiles, %column_tiles) {
+      %x = mk.load %a[%row, %column] own : memref<?x?xf32> -> tensor<64x64xf32>
+      ...
+      mk.store %y, %a[%row, %column] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+    ```
+  }];
+}
+
 def MarkSingleReadsPass : Pass<"mk-mark-single-reads", "::mlir::ModuleOp"> {
   let summary = "Marks loads of what is read once in a launch";
   let description = [{

@@ -38,18 +38,26 @@ struct SpillPlace {
 };
 } // namespace
 
+/// With `spread` all rows of the tile are the one that begins there.
 static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensorType tile,
-                         ValueRange at, ValueRange valid, bool runs, bool quads) {
+                         ValueRange at, ValueRange valid, bool runs, bool quads,
+                         bool spread = false) {
   SmallVector<Value> offsets = p.scalars(at);
-  int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
+  ArrayRef<int64_t> shape = tile.getShape().drop_front(spread ? 1 : 0);
+  int64_t rank = shape.size(), size = getElementBytes(tile.getElementType());
   Access access;
   access.thread = buffer.hoisted ? p.partitionThread : p.readThreadInPartition();
   access.start = elementAddress(p, buffer, offsets);
   llvm::append_range(access.strides, ArrayRef(byteStrides(p, buffer)).take_back(rank));
-  access.limits = limits(p, buffer, offsets, tile.getShape(), valid, at);
-  for (auto [d, extent] : llvm::enumerate(tile.getShape())) {
+  access.limits = limits(p, buffer, offsets, shape, valid, at);
+  for (auto [d, extent] : llvm::enumerate(shape)) {
     int64_t dim = at.size() - rank + d;
     access.offsets.push_back(exist(p.info, buffer, dim, at[dim], extent) ? p.c64(0) : offsets[dim]);
+  }
+  if (spread) {
+    access.strides.insert(access.strides.begin(), p.c64(0));
+    access.offsets.insert(access.offsets.begin(), p.c64(0));
+    access.limits.insert(access.limits.begin(), p.c64(tile.getDimSize(0)));
   }
   int64_t bytes = mk_thread::getRun(tile) * size;
   if (!runs || bytes == size || bytes < 4 || size == 8)
@@ -85,7 +93,8 @@ static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
   p.setFragment(op, [&] {
     Value pad = op.getPad() ? p.scalar(op.getPad()) : Value();
     Access from = findAccess(p, buffer, type, op.getOffsets(), op.getValid(),
-                             getNumElements(type) % mk_thread::getRun(type) == 0, /*quads=*/true);
+                             getNumElements(type) % mk_thread::getRun(type) == 0, /*quads=*/true,
+                             op.getSpread());
     return mk_thread::LoadElementsOp::create(p, getElementTypes(type), numberElements(type),
                                              /*quads=*/IntegerAttr(), type, from.start,
                                              from.strides, from.offsets, from.limits, pad,

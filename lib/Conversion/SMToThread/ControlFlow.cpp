@@ -88,7 +88,7 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
                                  Value step, ValueRange inits, function_ref<void(Value)> enter) {
   Region &region = op->getRegion(0);
   Value induction = region.getArgument(0);
-  SmallVector<Type> types = packedTypes(op->getResultTypes());
+  SmallVector<Type> types = packedTypes(inits.getTypes());
   bool narrow = from.getType().isInteger(64);
   bool positive = getConstantIntValue(from).value_or(-1) >= 0;
   if (narrow) {
@@ -117,7 +117,8 @@ static LogicalResult emitCounted(PartitionBuilder &p, Operation *op, Value from,
     if (!types.empty())
       scf::YieldOp::create(p, p.packAll(region.front().getTerminator()->getOperands()));
   }
-  p.unpackAll(op->getResults(), loop.getResults());
+  if (op->getNumResults())
+    p.unpackAll(op->getResults(), loop.getResults());
   return success();
 }
 
@@ -130,7 +131,7 @@ static LogicalResult lowerItems(ItemsOp op, PartitionBuilder &p) {
   auto role = op->getParentOfType<RoleOp>();
   int64_t sharing = role ? p.info.ctas[*p.info.resources.indexOf(role)] : p.info.countCtas();
   return emitCounted(p, op, p.ctaInRole, p.scalar(op.getTotal()), p.c64(sharing * op.getEvery()),
-                     {}, [&](Value item) {
+                     op.getInits(), [&](Value item) {
                        if (!op.getRound().use_empty())
                          p.set(op.getRound(), divU(p, item, sharing));
                      });

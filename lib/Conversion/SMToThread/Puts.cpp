@@ -226,6 +226,12 @@ template <typename OpT> static void lowerFence(OpT op, PartitionBuilder &p) {
     p.barrierPartition();
 }
 
+static void lowerOrder(OrderOp, PartitionBuilder &p) {
+  p.finishStores();
+  mk_thread::FenceAsyncOp::create(p);
+  p.barrierPartition();
+}
+
 /// A put that stands in another op, or alone.
 static LogicalResult emitTimedPut(PartitionBuilder &p, Operation *op, PipelinePutOp pipeline,
                                   ValueRange also = {}) {
@@ -244,5 +250,5 @@ void sm::populatePutLowerings(LoweringTable &table) {
             [](MulticastOp op, PartitionBuilder &p) {
               return emitTimedPut(p, &op.getBody().front().front(), {}, op.getAlso());
             },
-            lowerFence<FenceOp>, lowerFence<SettleOp>);
+            lowerFence<FenceOp>, lowerFence<SettleOp>, lowerOrder);
 }

@@ -34,6 +34,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
   pm.addPass(createMarkInnerStoresPass());
+  pm.addPass(mk_sm::createOrderTilesPass());
   ExpandLoopsPassOptions loops;
   loops.staticFirst = true;
   buildExpansion(pm, loops, [](OpPassManager &pm) {
@@ -49,6 +50,8 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createChooseStoresPass());
   verify(pm, "partitioned");
   cleanUp(pm);
+  pm.addPass(mk_sm::createOrderAccessesPass()); // before loops are unrolled
+  pm.addPass(mk_sm::createSpreadLoadsPass());
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
   // Loops with dependent dots first: what they become only accumulates no more.
   pm.addPass(mk_sm::createOverlapDotsPass());
@@ -66,6 +69,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createShareCopiesPass());
   pm.addPass(mk_sm::createSelectRowsPass());
   pm.addPass(createSizeRingsPass());
+  pm.addPass(mk_sm::createAdvanceItemsPass());
   pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createHoistLoadsPass());
   pm.addPass(mk_sm::createSpillFragmentsPass());

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "Loops.h"
+#include "Pressure.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -65,10 +66,13 @@ static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
 
 /// Registers for what is under way in a loop without products: those that it leaves, up to four
 /// times as many as beside products. It needs what it carries, what an iteration loads, and the
-/// largest tile that is computed from that, besides what others need.
+/// largest tile that is computed from that, besides what others need; one that stores, all that is
+/// there at once.
 static int64_t countLeft(scf::ForOp loop) {
   mk::RegisterReserveAttr reserve = mk::getSm(loop).getRegisters().getReserve();
   int64_t left = countFree(loop);
+  if (stores(loop))
+    return std::min<int64_t>(left - countPressure(*loop.getBody()), 4 * reserve.getEarly());
   int64_t largest = 0;
   auto count = [](Value value) {
     return isa<RankedTensorType>(value.getType()) ? countRegisters(value.getType()) : 0;
@@ -174,12 +178,12 @@ void mk_sm::advanceLoads(ModuleOp module) {
       loop = advance(loop, loads, getDistance(loop, loads), /*isBesideDots=*/true);
     deferReads(loop);
   }
-  for (scf::ForOp loop : getReadLoops(module)) {
+  for (scf::ForOp loop : getPlainLoops(module)) {
     auto miss = [&](Operation *load, StringRef why) {
       missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
     };
     int64_t left = countLeft(loop);
-    SmallVector<Operation *> loads = getEarlyLoads(loop, left, /*nothingIsWritten=*/true, miss);
+    SmallVector<Operation *> loads = getEarlyLoads(loop, left, /*nothingIsWritten=*/!stores(loop), miss);
     if (loads.empty())
       continue;
     // A turn of the loop takes each of these values once, so that none moves from a register to

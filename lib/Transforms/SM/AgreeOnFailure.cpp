@@ -29,7 +29,7 @@ static bool isStable(Value value) {
     if (isa<mk::KernelOp>(op))
       return true;
     if (auto items = dyn_cast<ItemsOp>(op))
-      return isStable(items.getTotal());
+      return arg.getArgNumber() < 2 && isStable(items.getTotal());
     auto loop = dyn_cast<scf::ForOp>(op);
     return loop && arg == loop.getInductionVar() && isStable(loop.getLowerBound()) &&
            isStable(loop.getUpperBound());

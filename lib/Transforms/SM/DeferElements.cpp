@@ -1,11 +1,11 @@
 //===- DeferElements.cpp - Elements are computed where they are taken -----===//
 #include "Functions.h"
+#include "Pressure.h"
 #include "mkernel/Analysis/OnlyStores.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -30,20 +30,7 @@ private:
 } // namespace
 
 /// Whether the op reads a tile that lies in slots, any element of it when it is asked for.
-static bool isTileRead(Operation *op) {
-  auto read = dyn_cast_or_null<ReadOp>(op);
-  return read && cast<RankedTensorType>(read.getType()).getRank() == 2;
-}
-
-/// Whether an op makes a tile that may be made a part at a time.
-static bool isByElements(Operation *op) {
-  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    elementwise = isThreadLocal(transpose);
-  return (elementwise || isa<mk::BroadcastOp, mk::LoadOp>(op) || isTileRead(op)) &&
-         op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
-         !op->use_empty() && !isa<arith::ConstantOp>(op);
-}
+static bool isTileRead(Operation *op) { return op && !isa<mk::LoadOp>(op) && findLoad(op) == op; }
 
 Deferral::Deferral(mk::KernelOp kernel) : kernel(kernel), onlyStores(isByElements) {}
 
@@ -72,33 +59,6 @@ static bool mayWait(mk::KernelOp kernel, Operation *op, Operation *store) {
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
   return llvm::none_of(mk::getPossibleArgs(kernel, dest),
                        [&](unsigned arg) { return llvm::is_contained(read, arg); });
-}
-
-static bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(op);
-}
-
-/// The load whose elements an op gives, maybe converted.
-static Operation *findLoad(Operation *op) {
-  while (op && isConversion(op))
-    op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<mk::LoadOp>(op) || isTileRead(op) ? op : nullptr;
-}
-
-// A tile of which only one op takes each element once, as a sum that goes on with it, need
-// not be there whole: with what is carried it would be two tiles in registers.
-static Operation *findOnlyUser(Operation *op) {
-  if (op->getNumResults() != 1 || !op->hasOneUse() ||
-      !isa<RankedTensorType>(op->getResult(0).getType()))
-    return nullptr;
-  Operation *from = findLoad(op);
-  Operation *user = *op->user_begin();
-  if (!from || user->getBlock() != op->getBlock() || from->getBlock() != op->getBlock())
-    return nullptr;
-  if (isConversion(user))
-    return findOnlyUser(user);
-  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
-  return elementwise && user->getNumResults() == 1 ? user : nullptr;
 }
 
 /// A comparison whose results ops right behind it select by: each would take a register of its

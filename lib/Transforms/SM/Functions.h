@@ -17,6 +17,7 @@ struct KernelResources;
 
 namespace mlir::mk_sm {
 
+void advanceItems(ItemsOp items);
 void advanceLoads(ModuleOp module);
 void advanceWaits(ModuleOp module);
 LogicalResult alternateItems(PartitionOp partition);
@@ -33,6 +34,8 @@ void stageLoads(mk::KernelOp kernel, const mk::KernelResources &resources);
 void keepWords(PartitionOp partition);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
+void orderAccesses(PartitionOp partition);
+void orderTiles(mk::KernelOp kernel);
 void overlapDots(ModuleOp module);
 void pairDots(ModuleOp module);
 void postStores(ModuleOp module);
@@ -44,6 +47,7 @@ void skipRescaling(arith::MulFOp op);
 void spillFragments(mk::KernelOp kernel);
 void skipHidden(ModuleOp module);
 void splitMasks(ModuleOp module);
+void spreadLoads(mk::BroadcastOp broadcast);
 void spreadWaits(PartitionOp partition);
 void takeTurns(ModuleOp module);
 

@@ -30,14 +30,19 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
   return loops;
 }
 
-SmallVector<scf::ForOp> mk_sm::getReadLoops(ModuleOp module) {
+bool mk_sm::stores(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), llvm::IsaPred<mk::StoreOp, mk_sm::StoreOp>);
+}
+
+SmallVector<scf::ForOp> mk_sm::getPlainLoops(ModuleOp module) {
   SmallVector<scf::ForOp> loops;
   module.walk([&](PartitionOp partition) {
     if (partition.getKind() != PartitionKind::Consumer)
       return;
     partition.walk([&](scf::ForOp loop) {
       auto holdsBack = [&](Operation *op) {
-        bool isPlain = isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp, scf::YieldOp>(op);
+        bool isPlain = isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp, mk::StoreOp,
+                                                     mk_sm::StoreOp, scf::YieldOp>(op);
         return op != loop && (op->getNumRegions() || isa<MmaOp>(op) || !isPlain);
       };
       if (loop.getInductionVar().getType().isIndex() && !mk::holdsAny(loop, holdsBack))
@@ -119,10 +124,11 @@ scf::IfOp mk_sm::branchOnIterations(OpBuilder &b, scf::ForOp loop) {
 
 /// Adds what `value` is computed from in the body; false if that is more than the number of
 /// the iteration, and scalars.
-static bool addScalars(Value value, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
-  if (value.getParentRegion() != &loop.getRegion())
-    return !loop.getRegion().isAncestor(value.getParentRegion());
-  if (value == loop.getInductionVar())
+static bool addScalars(Value value, const Counted &loop, llvm::SetVector<Operation *> &slice) {
+  Region &body = loop.loop->getRegion(0);
+  if (value.getParentRegion() != &body)
+    return !body.isAncestor(value.getParentRegion());
+  if (llvm::is_contained(loop.counters, value))
     return true;
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumRegions() || !isPure(op) || isa<RankedTensorType>(value.getType()))
@@ -170,8 +176,15 @@ int64_t mk_sm::countFree(scf::ForOp loop) {
          reserve.getIdle() - countOver(loop);
 }
 
-SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, int64_t most, bool nothingIsWritten,
-                                              function_ref<void(Operation *, StringRef)> giveUp) {
+/// Whether the op loads what no other item writes.
+static bool isOwn(Operation *op) {
+  auto load = dyn_cast<mk::LoadOp>(op);
+  return load && load.getOwn();
+}
+
+SmallVector<Operation *> mk_sm::getEarlyLoads(Counted loop, int64_t most, bool nothingIsWritten,
+                                              function_ref<void(Operation *, StringRef)> giveUp,
+                                              function_ref<bool(Operation *)> isWanted) {
   SmallVector<Operation *> loads;
   int64_t registers = 0;
   for (Operation &op : *loop.getBody()) {
@@ -179,13 +192,14 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, int64_t most, boo
                    : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
                                              : Value();
     // What the loop only carries on is for a later iteration already.
-    bool used = llvm::any_of(
-        op.getUsers(), [&](Operation *user) { return user != loop.getBody()->getTerminator(); });
-    if (!source || !used)
+    bool used = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      return user->getBlock() != loop.getBody() || !user->hasTrait<OpTrait::IsTerminator>();
+    });
+    if (!source || !used || (isWanted && !isWanted(&op)))
       continue;
     llvm::SetVector<Operation *> slice;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (!nothingIsWritten && !mk::isNeverWritten(source)) {
+    if (!nothingIsWritten && !mk::isNeverWritten(source) && !isOwn(&op)) {
       giveUp(&op, "its buffer may be written meanwhile; load it in front of the loop");
     } else if (!llvm::all_of(op.getOperands(),
                              [&](Value operand) { return addScalars(operand, loop, slice); })) {
@@ -201,8 +215,8 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, int64_t most, boo
   return loads;
 }
 
-SmallVector<Value> mk_sm::loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
-                                    Value iteration) {
+SmallVector<Value> mk_sm::loadEarly(OpBuilder &b, const Counted &loop, ArrayRef<Operation *> loads,
+                                    ValueRange counters) {
   llvm::SetVector<Operation *> slice;
   for (Operation *load : loads) {
     for (Value operand : load->getOperands())
@@ -210,26 +224,27 @@ SmallVector<Value> mk_sm::loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Oper
     slice.insert(load);
   }
   IRMapping map;
-  map.map(loop.getInductionVar(), iteration);
+  map.map(ValueRange(loop.counters), counters);
   for (Operation *op : slice)
     b.clone(*op, map);
   return llvm::map_to_vector(loads,
                              [&](Operation *load) { return map.lookup(load->getResult(0)); });
 }
 
-SmallVector<Value> mk_sm::loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,
-                                      ArrayRef<Operation *> loads, ValueRange iterations) {
+SmallVector<Value> mk_sm::loadEarlyIf(OpBuilder &b, Value condition, const Counted &loop,
+                                      ArrayRef<Operation *> loads, ArrayRef<Value> iterations) {
+  size_t each = loop.counters.size();
   auto choice = scf::IfOp::create(
-      b, loop.getLoc(), condition,
+      b, loop.loop->getLoc(), condition,
       [&](OpBuilder &inner, Location loc) {
         SmallVector<Value> values;
-        for (Value iteration : iterations)
-          llvm::append_range(values, loadEarly(inner, loop, loads, iteration));
+        for (size_t i = 0; i != iterations.size(); i += each)
+          llvm::append_range(values, loadEarly(inner, loop, loads, iterations.slice(i, each)));
         scf::YieldOp::create(inner, loc, values);
       },
       [&](OpBuilder &inner, Location loc) {
         SmallVector<Value> zeros;
-        for (size_t i = 0; i != iterations.size(); ++i)
+        for (size_t i = 0; i != iterations.size(); i += each)
           for (Operation *load : loads)
             zeros.push_back(arith::ConstantOp::create(
                 inner, loc, cast<TypedAttr>(inner.getZeroAttr(load->getResult(0).getType()))));

@@ -11,9 +11,11 @@ namespace mlir::mk_sm {
 /// The loops of consumer partitions that hold matrix ops directly and no other loop.
 SmallVector<scf::ForOp> getDotLoops(ModuleOp module);
 
-/// The innermost loops of consumers without products that only read: nothing in them is waited for,
-/// or seen by others.
-SmallVector<scf::ForOp> getReadLoops(ModuleOp module);
+/// The innermost loops of consumers without products that only load and store: nothing in them is
+/// waited for.
+SmallVector<scf::ForOp> getPlainLoops(ModuleOp module);
+/// Whether such a loop stores.
+bool stores(scf::ForOp loop);
 
 /// Whether a loop of dots has two or more, and work on fragments besides that of the tensor cores.
 bool computesBetweenDots(scf::ForOp loop);
@@ -48,21 +50,32 @@ int64_t countRegisters(Type type);
 int64_t countOver(scf::ForOp loop);
 /// Registers that a loop without products has for itself, what it carries included.
 int64_t countFree(scf::ForOp loop);
+/// A loop, and the values that say in its body which iteration it is.
+struct Counted {
+  Operation *loop;
+  SmallVector<Value, 2> counters;
+
+  Counted(scf::ForOp loop) : loop(loop), counters{loop.getInductionVar()} {}
+  Counted(ItemsOp loop) : loop(loop), counters{loop.getItem(), loop.getRound()} {}
+  Block *getBody() const { return &loop->getRegion(0).front(); }
+};
+
 /// Loads of the loop's body that an iteration can do for one behind it: of numbers and of
 /// fragments of `most` registers together, out of what no kernel writes, or of anything where
 /// nothing is meanwhile, from places that follow from the iteration alone. `giveUp` gets each other
-/// one, and why it is none of them.
-SmallVector<Operation *> getEarlyLoads(scf::ForOp loop, int64_t most, bool nothingIsWritten,
-                                       function_ref<void(Operation *, StringRef)> giveUp);
-/// What loads that getEarlyLoads gave give in an iteration of the loop; with them is cloned what
-/// their places are computed from.
-SmallVector<Value> loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
-                             Value iteration);
+/// one, and why it is none of them; `isWanted` says which are looked at, else all are.
+SmallVector<Operation *> getEarlyLoads(Counted loop, int64_t most, bool nothingIsWritten,
+                                       function_ref<void(Operation *, StringRef)> giveUp,
+                                       function_ref<bool(Operation *)> isWanted = nullptr);
+/// What loads that getEarlyLoads gave give in an iteration of the loop, of which `counters` are
+/// given; with them is cloned what their places are computed from.
+SmallVector<Value> loadEarly(OpBuilder &b, const Counted &loop, ArrayRef<Operation *> loads,
+                             ValueRange counters);
 
 /// The same for several iterations, in sequence; zeros and no load where `condition` is
 /// false.
-SmallVector<Value> loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,
-                               ArrayRef<Operation *> loads, ValueRange iterations);
+SmallVector<Value> loadEarlyIf(OpBuilder &b, Value condition, const Counted &loop,
+                               ArrayRef<Operation *> loads, ArrayRef<Value> iterations);
 
 } // namespace mlir::mk_sm
 

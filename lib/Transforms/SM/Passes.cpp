@@ -6,6 +6,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace mlir::mk_sm {
+#define GEN_PASS_DEF_ADVANCEITEMSPASS
 #define GEN_PASS_DEF_ADVANCELOADSPASS
 #define GEN_PASS_DEF_ADVANCEWAITSPASS
 #define GEN_PASS_DEF_ALTERNATEITEMSPASS
@@ -21,6 +22,8 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_KEEPWORDSPASS
 #define GEN_PASS_DEF_MERGEPUTSPASS
 #define GEN_PASS_DEF_MERGESIGNALSPASS
+#define GEN_PASS_DEF_ORDERACCESSESPASS
+#define GEN_PASS_DEF_ORDERTILESPASS
 #define GEN_PASS_DEF_OVERLAPDOTSPASS
 #define GEN_PASS_DEF_PAIRDOTSPASS
 #define GEN_PASS_DEF_POSTSTORESPASS
@@ -32,6 +35,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SPILLFRAGMENTSPASS
 #define GEN_PASS_DEF_SKIPHIDDENPASS
 #define GEN_PASS_DEF_SPLITMASKSPASS
+#define GEN_PASS_DEF_SPREADLOADSPASS
 #define GEN_PASS_DEF_SPREADWAITSPASS
 #define GEN_PASS_DEF_STAGELOADSPASS
 #define GEN_PASS_DEF_TAKETURNSPASS
@@ -39,6 +43,7 @@ namespace mlir::mk_sm {
 } // namespace mlir::mk_sm
 
 namespace mlir::mk {
+template struct FunctionPass<mk_sm::impl::AdvanceItemsPassBase, mk_sm::advanceItems>;
 template struct FunctionPass<mk_sm::impl::AdvanceLoadsPassBase, mk_sm::advanceLoads>;
 template struct FunctionPass<mk_sm::impl::AdvanceWaitsPassBase, mk_sm::advanceWaits>;
 template struct FunctionPass<mk_sm::impl::AlternateItemsPassBase, mk_sm::alternateItems>;
@@ -54,6 +59,8 @@ template struct FunctionPass<mk_sm::impl::HoistLoadsPassBase, mk_sm::hoistLoads>
 template struct FunctionPass<mk_sm::impl::KeepWordsPassBase, mk_sm::keepWords>;
 template struct FunctionPass<mk_sm::impl::MergePutsPassBase, mk_sm::mergePuts>;
 template struct FunctionPass<mk_sm::impl::MergeSignalsPassBase, mk_sm::mergeSignals>;
+template struct FunctionPass<mk_sm::impl::OrderAccessesPassBase, mk_sm::orderAccesses>;
+template struct FunctionPass<mk_sm::impl::OrderTilesPassBase, mk_sm::orderTiles>;
 template struct FunctionPass<mk_sm::impl::OverlapDotsPassBase, mk_sm::overlapDots>;
 template struct FunctionPass<mk_sm::impl::PairDotsPassBase, mk_sm::pairDots>;
 template struct FunctionPass<mk_sm::impl::PostStoresPassBase, mk_sm::postStores>;
@@ -66,6 +73,7 @@ template struct FunctionPass<mk_sm::impl::SkipRescalingPassBase, mk_sm::skipResc
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;
 template struct FunctionPass<mk_sm::impl::SkipHiddenPassBase, mk_sm::skipHidden>;
 template struct FunctionPass<mk_sm::impl::SplitMasksPassBase, mk_sm::splitMasks>;
+template struct FunctionPass<mk_sm::impl::SpreadLoadsPassBase, mk_sm::spreadLoads>;
 template struct FunctionPass<mk_sm::impl::SpreadWaitsPassBase, mk_sm::spreadWaits>;
 template struct FunctionPass<mk_sm::impl::StageLoadsPassBase, mk_sm::stageLoads>;
 template struct FunctionPass<mk_sm::impl::TakeTurnsPassBase, mk_sm::takeTurns>;

@@ -123,7 +123,7 @@ static void stageLoad(mk::LoadOp load, const mk::KernelResources &resources) {
         sm.getMatrixUnit().getRows(), sm.getChunk(), mk::kEngineBytes, sm.getChunk() / 2);
     return;
   }
-  if (!mayBeRead(load, resources)) {
+  if (!load.getOwn() && !mayBeRead(load, resources)) {
     missed(load, kStageLoads) << "is loaded by those who use it, since this rank writes where it "
                                  "is, and the producer would read it ahead";
     return;

@@ -34,7 +34,7 @@ mk.kernel @every on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @arguments on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(rest) {
-    // expected-error @+1 {{has a body whose arguments are not the number of the item and that of the round, two values of type index}}
+    // expected-error @+1 {{has a body whose arguments do not begin with the number of the item and that of the round, two values of type index}}
     "mk_sm.items"(%M) <{teams = 1 : i64, every = 1 : i64}> ({
     ^bb0(%i: index):
     }) : (index) -> ()
@@ -69,5 +69,29 @@ mk.kernel @forward on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(rest) {
     // expected-error @+1 {{forwards 17 scalars: 1 to 16 go together, as words of a mailbox}}
     %x:17 = mk_sm.forward %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M, %M
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @carries on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<8xf32>
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{begins with 1 values, carries 1 and is given 0 by mk_sm.carry: as many, of the same types, have to be all three}}
+    mk_sm.items (%i) round(%n) of %M iter_args(%y = %x : tensor<8xf32>) {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @orders on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    mk_sm.partition producer warps(1) registers(40) {
+      // expected-error @+1 {{orders what a consumer or a mover loads and stores: put it there}}
+      mk_sm.order
+    }
   }
 }

@@ -451,3 +451,11 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
   %r = mk.load %m[%back, %n] unseen [0] : memref<?x?xf32> -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @spread(%n: index, %m: memref<?xf32>) {
+  // expected-error @+1 {{is 'spread', which makes a tile of two dimensions of one row, but its tile has rank 1 or it has 'rows' or 'unseen': leave it out}}
+  %r = mk.load %m[%n] spread : memref<?xf32> -> tensor<4xf32>
+  return
+}

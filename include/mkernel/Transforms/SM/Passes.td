@@ -197,6 +197,44 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
   }];
 }
 
+def SpreadLoadsPass : SMPass<"mk-sm-spread-loads"> {
+  let summary = "Has each thread load what it needs of a row that is broadcast";
+  let description = [{
+    A row that is loaded, maybe converted, and broadcast to a tile whose elements are dealt out to threads in
+    runs: each thread loads its runs of the row (`spread`), instead of getting them from other threads through shared
+    memory, which all wait for.
+  }];
+}
+
+def OrderAccessesPass : SMPass<"mk-sm-order-accesses"> {
+  let summary = "Orders a store behind own accesses of the same memory";
+  let description = [{
+    Loads and stores of a CTA are in program order where the second one is a store (docs/memory-model.md). Where they may have an
+    element in common that is not the same thread's in both, threads meet in front of the store, and what the copy
+    engine stores is waited for (`mk_sm.order`). Tiles at the same place with the same layout need nothing, nor do
+    tiles that lie apart, or with a signal, count, put or fence in between. From one iteration to the next
+    `mk-sm-order-tiles` has looked.
+  }];
+}
+
+def OrderTilesPass : SMPass<"mk-sm-order-tiles"> {
+  let summary = "Orders a store behind own accesses of tiles at other places";
+  let description = [{
+    What `mk-sm-order-accesses` does, while loops are what the author wrote: from one iteration to the next, too, and from a
+    role to those that its CTAs go on with. Tiles at the same place are left to that pass. What several CTAs take items of is not looked at from one
+    item to the next: which CTA gets which is chance.
+  }];
+}
+
+def AdvanceItemsPass : SMPass<"mk-sm-advance-items", ["::mlir::memref::MemRefDialect"]> {
+  let summary = "Has an item load what the next one takes";
+  let description = [{
+    In a role without products whose items come in static order: what an item loads out of what no kernel writes, from
+    places that follow from its number, is loaded while the item before is worked on, and carried, as far as
+    registers reach. So loads are under way all the time. Loads behind a loop inside of the item stay.
+  }];
+}
+
 def AdvanceWaitsPass : SMPass<"mk-sm-advance-waits"> {
   let summary = "Has an iteration wait for the slots of the next one";
   let description = [{
