@@ -77,8 +77,23 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 /// Whether another team has an item while one is done.
 static bool takesTurns(const LoopWork &loop) { return loop.teams > 1 && loop.items > loop.ctas; }
 
-/// What an item takes besides its work: something for each part of it that a warpgroup stores.
+/// Registers of a CTA's threads, where these are as many as hold the most.
+static int64_t countRegisters(SmAttr sm) {
+  int64_t most = 0;
+  for (auto split : sm.getRegisters().getSplits().getAsRange<RegisterSplitAttr>())
+    most = std::max<int64_t>(most, split.getWarpgroups() * split.getConsumer());
+  return most * kWarpgroupThreads;
+}
+
+/// What an item takes besides its work. With products: something for each part of it that a
+/// warpgroup stores by way of shared memory. Else what it loads is on its way while the item before
+/// is worked on (`mk-sm-advance-items`), where that is known and registers hold it twice, beside as
+/// much that is computed; if not, it waits for it.
 static double getItemTime(const LoopWork &loop, int64_t storeParts, SmAttr sm, RatesAttr rates) {
+  if (!loop.rows) {
+    bool isAhead = loop.schedule == ScheduleKind::Static && loop.held <= countRegisters(sm);
+    return rates.getItem() + (isAhead || !loop.held ? 0 : rates.getLatency());
+  }
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, storeParts / warpgroups) *
          (takesTurns(loop) ? inPercent(rates.getBeside()) : 1);
@@ -138,6 +153,9 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
   time = together(
       {time, {getElementTime(work, rates), "elements"}, getLoneTime(loop, work, clock, sm, rates)},
       rates.getOverlap());
+  // Threads wait for what they load themselves, and the matrix unit for them.
+  if (work.turns > 0 && work.direct > 0)
+    time.ns += work.direct / rates.getCopies() + work.turns * rates.getLatency();
   // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
   // under products of another warpgroup.
   time.ns += work.sums / rates.getElements() / std::clamp<int64_t>(countWarpgroups(loop, sm), 1, 2);
@@ -145,9 +163,11 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
 }
 
 /// What stands before and behind it, of which nothing overlaps; a team has its share of the
-/// threads.
+/// threads. Where nothing is multiplied a row is dealt out to all threads, which meet twice for what
+/// they reduce: to give their parts, and to get the result.
 static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates) {
-  Time time = {loop.teams * getElementTime(work, rates), "elements"};
+  double meetings = loop.rows ? 0 : 2 * work.reductions * rates.getReduction();
+  Time time = {loop.teams * getElementTime(work, rates) + meetings, "elements"};
   Time moved = inTime(work.copies + work.loads + work.stores, rates.getCopies(), "copies");
   double products = work.products / rates.getProducts() + work.sums / rates.getElements();
   return {time.ns + moved.ns + products, longer(time, moved).bound};
@@ -356,10 +376,18 @@ static bool fitRegisters(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
          loop.accumulators <= (registers - scalars) * kWarpgroupThreads * warpgroups;
 }
 
+/// Whether threads have registers for what they compute of what: the largest tile twice.
+static bool fitTiles(const LoopWork &loop, SmAttr sm) {
+  return 2 * loop.largest <= countRegisters(sm);
+}
+
 bool mk::fits(const KernelWork &work, SmAttr sm) {
   for (const LoopWork &loop : work.loops) {
-    if (!loop.rows)
+    if (!loop.rows) {
+      if (!fitTiles(loop, sm))
+        return false;
       continue;
+    }
     if (loop.teams > 1 && (loop.schedule == ScheduleKind::StreamK || loop.parts > 1))
       return false; // `mk-expand-stream-k` and `mk-divide-items` refuse it
     if (loop.parts > 1 &&

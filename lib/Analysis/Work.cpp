@@ -16,6 +16,8 @@ void Footprint::cover(const Footprint &other) {
   slot = std::max(slot, other.slot);
   once = std::max(once, other.once);
   carried = std::max(carried, other.carried);
+  largest = std::max(largest, other.largest);
+  held = std::max(held, other.held);
   rows = std::gcd(rows, other.rows);
   columns = std::max(columns, other.columns);
   storeParts = std::max(storeParts, other.storeParts);
@@ -33,6 +35,7 @@ void Work::add(const Work &other, double times) {
   fresh += times * other.fresh;
   turns += times * other.turns;
   loads += times * other.loads;
+  direct += times * other.direct;
   stores += times * other.stores;
   shared += times * other.shared;
   sent += times * other.sent;

@@ -60,6 +60,7 @@ private:
   double countBytes(unsigned arg);
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
   int64_t countSharers(LoadOp load);
+  bool isTakenByEngine(LoadOp load);
   void countArguments(KernelWork &work);
   void findArrivals(ArrayRef<int64_t> ctas);
   bool addArrivals(PutOp put, RoleOp role, int64_t ctas);

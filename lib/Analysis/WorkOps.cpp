@@ -58,6 +58,17 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   return true;
 }
 
+/// Whether a loop only adds up what the op gives: threads do with their own sums until it ends
+/// (`mk-sm-defer-reductions`).
+static bool isAddedUp(ReduceOp reduce) {
+  if (reduce.getKind() != Reduction::Add || !reduce->hasOneUse())
+    return false;
+  Operation *sum = *reduce->user_begin();
+  return isa<arith::AddFOp, arith::AddIOp>(sum) && sum->hasOneUse() &&
+         sum->user_begin()->hasTrait<OpTrait::IsTerminator>() &&
+         llvm::any_of(sum->getOperands(), llvm::IsaPred<BlockArgument>);
+}
+
 /// Of an op that is computed element by element.
 bool WorkCounter::countTile(Operation *op, Work &work, double times) {
   // Constants, and what is only spread out, cost nothing that counts.
@@ -71,7 +82,9 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
     return giveUp(op, kUnknownExtents);
   double elements = times * countElements(*shape);
   work.elements += elements;
-  work.reductions += isa<ReduceOp>(op) ? times : 0;
+  current->largest = std::max<int64_t>(current->largest, countElements(*shape));
+  if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !isAddedUp(reduce))
+    work.reductions += times;
   if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
       !isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp>(op))
     work.functions += elements;
@@ -239,6 +252,18 @@ int64_t WorkCounter::countSharers(LoadOp load) {
   return 1;
 }
 
+/// Whether the copy engine brings such a tile (`mk-sm-stage-loads`); what is no matrix comes in few
+/// registers.
+bool WorkCounter::isTakenByEngine(LoadOp load) {
+  auto shape = numbers.getShape(load.getType());
+  if (!shape || shape->size() != 2)
+    return true;
+  int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
+  int64_t bytes = (*shape)[1] * bits / 8;
+  return (*shape)[0] % unit.getRows() == 0 &&
+         (bytes % chunk == 0 || (2 * bytes >= chunk && bytes < chunk));
+}
+
 bool WorkCounter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -248,6 +273,9 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
       return giveUp(op, kUnknownExtents);
     if (!isCopied) {
       work.loads += times * *inBuffer;
+      work.direct += isTakenByEngine(load) ? 0 : times * *inBuffer;
+      if (isa<ForeachOp>(op->getParentOp()) && load.getTile().getType().getRank() == 2)
+        current->held += int64_t(*numbers.getBytes(load.getType(), Value()));
       return true;
     }
     // The copy engine takes as long for rows that lie outside the buffer.

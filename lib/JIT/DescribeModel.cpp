@@ -18,6 +18,7 @@ static llvm::json::Object describe(const Work &work) {
   add("fresh", work.fresh);
   add("turns", work.turns);
   add("loads", work.loads);
+  add("direct", work.direct);
   add("stores", work.stores);
   add("shared", work.shared);
   add("sent", work.sent);

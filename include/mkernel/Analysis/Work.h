@@ -26,13 +26,14 @@ struct Work {
   double fresh = 0;     // bytes of these that come from device memory: nobody has asked before
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
+  double direct = 0;    // of these, of tiles that the copy engine does not take
   double stores = 0;    // bytes
   double shared = 0;    // bytes of sectors that are read and written again: rows begin in them
   double sent = 0;      // bytes of tiles that are stored at peers, by links
   double announced = 0; // of these, bytes that come with a signal
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
   double functions = 0; // of these, of exponentials, roots and their like
-  double reductions = 0; // ops that reduce a tile
+  double reductions = 0; // ops that reduce a tile, not those whose results are only added up
   double sums = 0;      // elements of products that are added up apart, as those of fp8
 
   void add(const Work &other, double times);
@@ -75,6 +76,9 @@ struct Footprint {
   int64_t accumulators = 0, slot = 0, once = 0;
   /// Of these what the loops around products carry: what parts of an item have to add up.
   int64_t carried = 0;
+  /// Elements of the largest tile that threads compute; bytes of the matrices that an item loads
+  /// outside of its loops, and not for products.
+  int64_t largest = 0, held = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
   /// The most `ItemWork::storeParts`.
