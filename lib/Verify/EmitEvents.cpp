@@ -170,7 +170,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Nod
     if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer) ||
         !storeExists(state, store, peer))
       return Next::Unknown;
-    bool own = peer == state.rank;
+    // A rank that is named makes it a remote store, also where it is the own one.
+    bool own = !store.getPeer();
     event.kind = own ? Event::Store : Event::Put;
     event.ofTile = !own;
     event.peer = peer;
