@@ -9,7 +9,8 @@ bool KernelProgram::known(const CtaState &state, Operation *op, Value value, Str
                           int64_t &result) {
   Scalar scalar = get(state, value);
   if (!scalar.known) {
-    giveUp(op, what + Twine(" depends on data or on sizes that are not bound"));
+    giveUp(op, what + Twine(" depends on data or on sizes that are not bound") +
+                   (longScope ? ", or on a loop beside the roles that has very many turns" : ""));
     return false;
   }
   result = scalar.value;

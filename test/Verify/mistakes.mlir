@@ -541,3 +541,43 @@ mk.kernel @engines on @mesh (inout %x : memref<64xf32, #mk.symmetric> [64], out 
     mk.store %one, %x[%c0] : tensor<16xf32>, memref<64xf32, #mk.symmetric>
   }
 }
+
+// -----
+
+// What is waited for follows from loops and a branch beside the roles.
+// CHECK: error: 'mk.wait' op never returns in role 'r' (rank {{[01]}}, CTA 0): signal 's'[0] needs 11 arrivals, saw 5, and gets no more than 5
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @counted_beside on @mesh (out %y : memref<16xf32> [16]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %n = mk.size
+  // 3 + 8
+  %three = scf.for %p = %c0 to %n step %c1 iter_args(%sum = %c1) -> (index) {
+    %first = arith.cmpi eq, %p, %c0 : index
+    %more = scf.if %first -> (index) {
+      scf.yield %n : index
+    } else {
+      scf.yield %c0 : index
+    }
+    %next = arith.addi %sum, %more : index
+    scf.yield %next : index
+  }
+  %eight = scf.while (%i = %c1) : (index) -> index {
+    %less = arith.cmpi slt, %i, %c8 : index
+    scf.condition(%less) %i : index
+  } do {
+  ^bb0(%i : index):
+    %twice = arith.addi %i, %i : index
+    scf.yield %twice : index
+  }
+  %all = arith.addi %three, %eight : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 5>
+  mk.role @r ctas(1) {
+    scf.for %i = %c0 to %c5 step %c1 {
+      mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 5>
+    }
+    mk.wait %s[%c0] ge %all : !mk.signal<1, gpu, arrivals = 5>
+  }
+}

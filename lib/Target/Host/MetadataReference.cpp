@@ -51,7 +51,8 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference, TypeRang
              << buffer.getRank() << ": give the tensor as many dimensions";
     StringRef element = getPackageTypeName(tensor.getElementType());
     bool isFloat = isa<FloatType>(buffer.getElementType());
-    if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))
+    // What is compared with must be more precise than what is checked.
+    if (element.empty() || isFloat != tensor.getElementType().isF64())
       return reference.emitError()
              << "@" << reference.getSymName() << " takes or returns " << tensor.getElementType()
              << " for argument '" << name << "' of type " << buffer.getElementType()
