@@ -58,6 +58,7 @@ struct Races::Transfer {
   uint32_t item;  // 0: none that is drawn
   int32_t site;
   bool add;
+  bool ofTile; // a store
 
   /// Whether what is ordered by program order is so for this one.
   bool precedes(uint32_t otherItem) const {
@@ -347,8 +348,13 @@ void Races::report(const Look &look, const Access &other, uint32_t rank,
   if (races_.size() >= kMaxRaces ||
       !reported_.insert({place(other.site), place(look.site)}).second)
     return;
-  Access now{look.cta,  look.site, look.write, look.transfer != nullptr,
-             look.item, box};
+  Access now{look.cta,
+             look.site,
+             look.write,
+             look.transfer != nullptr,
+             look.transfer && look.transfer->ofTile,
+             look.item,
+             box};
   races_.push_back({other, now, rank, buffer, other.box.intersection(box)});
 }
 
@@ -372,22 +378,22 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
                  64;
     for (const Own &w : cell.writes)
       if (!(w.add && look.add) && !before(w, true, look))
-        conflict({w.cta, w.site, true, false, w.item, cell.box});
+        conflict({w.cta, w.site, true, false, false, w.item, cell.box});
     for (uint32_t t : cell.putWrites) {
       const Transfer &other = transfers_[t];
       if (&other != look.transfer && !(other.add && look.add) &&
           !writeBefore(t, look))
-        conflict({other.cta, other.site, true, true, other.item, cell.box});
+        conflict({other.cta, other.site, true, true, other.ofTile, other.item, cell.box});
     }
     if (!look.write)
       continue;
     for (const Own &r : cell.reads)
       if (!before(r, false, look))
-        conflict({r.cta, r.site, false, false, r.item, cell.box});
+        conflict({r.cta, r.site, false, false, false, r.item, cell.box});
     for (uint32_t t : cell.putReads) {
       const Transfer &other = transfers_[t];
       if (&other != look.transfer && !readBefore(t, look))
-        conflict({other.cta, other.site, false, true, other.item, cell.box});
+        conflict({other.cta, other.site, false, true, false, other.item, cell.box});
     }
   }
   // What lies wholly below an ordered write is ordered before all that this
@@ -419,6 +425,25 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
   list.push_back(own);
 }
 
+/// A put reads and writes in pieces: elements that are put to others of its own source may be
+/// read before or behind that. Those that are put to themselves stay what they are.
+void Races::lookAtEnds(Look look, const Event &event) {
+  if (!event.add && event.boxes == event.dstBoxes)
+    return;
+  look.write = true;
+  compared_ += event.boxes.size() * event.dstBoxes.size();
+  for (const Box &from : event.boxes)
+    for (const Box &to : event.dstBoxes)
+      if (from.overlaps(to)) {
+        size_t known = races_.size();
+        report(look, {look.cta, look.site, false, true, false, look.item, from}, event.peer,
+               event.buffer, to);
+        if (races_.size() > known)
+          races_.back().ofOnePut = true;
+        return;
+      }
+}
+
 void Races::access(uint32_t cta, const Event &event) {
   CtaState &state = ctas_[cta];
   Look look;
@@ -438,8 +463,8 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   CtaState &state = ctas_[cta];
   auto id = static_cast<uint32_t>(transfers_.size());
   auto inCta = static_cast<uint32_t>(state.transfers.size());
-  transfers_.push_back({cta, event.peer, inCta, state.fence, state.item,
-                        event.site, event.add});
+  transfers_.push_back(
+      {cta, event.peer, inCta, state.fence, state.item, event.site, event.add, event.ofTile});
   Look look;
   look.cta = cta;
   look.site = event.site;
@@ -449,6 +474,8 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   look.clock = state.clock.get();
   for (const Box &box : event.boxes)
     this->look(look, cta / ctasOfRank_, event.buffer, box);
+  if (event.peer == cta / ctasOfRank_ && event.buffer == event.dstBuffer)
+    lookAtEnds(look, event);
   look.write = true;
   look.add = event.add;
   for (const Box &box : event.dstBoxes)
@@ -480,18 +507,30 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
 //===----------------------------------------------------------------------===//
 
 const char *mk::check::verbOf(const Access &access) {
-  if (access.put)
+  if (access.put && !access.ofTile)
     return access.write ? "puts" : "takes a put's source from";
   return access.write ? "stores" : "loads";
 }
 
-const char *mk::check::remedyOf(const Race &race) {
+const char *mk::check::remedyOf(const Race &race, bool byEngines) {
   const Access &a = race.first, &b = race.second;
+  if (race.ofOnePut)
+    return "source and destination of a put must not overlap: put to memory of its own, "
+           "or load what is moved and store it";
   if (a.cta == b.cta && a.item != b.item)
     return "which CTA draws an item is chance: items of a loop are ordered by "
            "signals and waits (or counts) alone";
+  if (a.put && !a.write && byEngines)
+    return "copy engines wait for nothing: let the put raise a signal, the rank that has "
+           "waited for it signal back, and wait for that before the source is written again";
+  if (a.put && !a.write && a.cta != b.cta)
+    return "settle (mk.settle) behind the put, signal, and wait for that before the source "
+           "is written again";
   if (a.put && !a.write)
     return "settle (mk.settle) before the source of a put is written again";
+  if (a.put && b.put && a.write && b.write && a.cta == b.cta && !byEngines)
+    return "order the two writes by mk.fence, or by a signal and a wait, or give each memory of "
+           "its own, as a slot for each";
   if (!a.put && !b.put && a.cta == b.cta)
     return "a store is not ordered before a later load of the same CTA: signal "
            "behind the store and wait before the load";

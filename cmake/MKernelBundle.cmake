@@ -168,6 +168,7 @@ function(mkernel_add_bundle)
   endforeach()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/examples/* ${PROJECT_SOURCE_DIR}/docs/*
+       ${PROJECT_SOURCE_DIR}/dialects/*.td ${PROJECT_SOURCE_DIR}/dialects/*.md
        ${PROJECT_SOURCE_DIR}/share/mkernel/* ${PROJECT_SOURCE_DIR}/test/gpu/*
        ${PROJECT_SOURCE_DIR}/tools/mk-bench/*
        ${PROJECT_SOURCE_DIR}/include/mkernel/*.h ${PROJECT_SOURCE_DIR}/include/mkernel/*.def)

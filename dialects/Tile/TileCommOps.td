@@ -21,7 +21,8 @@ def Mk_PutOp : Mk_CommOp<"put", [Mk_VisibleEffect, AttrSizedOperandSegments]> {
     reach outside the buffers in any dimension, the source on this rank and the destination on
     the peer, whose shard may have another extent: that is an error, when the kernel is compiled or when
     it runs. A region of which a size is zero or less is empty, and may lie anywhere. Puts complete in any order. The source may not be
-    changed before `mk.settle` or the role's end. `signal` raises the peer's
+    changed before `mk.settle` or the role's end, and must not overlap the destination, unless
+    the two are the same elements and nothing is added. `signal` raises the peer's
     signal by one when this put is there (one put is one arrival, however it travels),
     with `strong` when all earlier puts of this CTA to that peer are there too.
 

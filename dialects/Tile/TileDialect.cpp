@@ -1,6 +1,7 @@
 //===- TileDialect.cpp - Registration of the tile dialect -----------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -46,6 +47,12 @@ void MkDialect::initialize() {
 bool mk::isTile(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && (tensor.hasStaticShape() || isa_and_nonnull<ExtentsAttr>(tensor.getEncoding()));
+}
+
+SmallVector<Value> mk::getInputs(Operation *op) {
+  llvm::SetVector<Value> inputs(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), inputs);
+  return inputs.takeVector();
 }
 
 bool mk::isSymmetric(Type type) {

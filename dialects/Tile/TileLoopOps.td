@@ -42,7 +42,8 @@ def Mk_ForeachItemOp : Mk_Op<"foreach_item", [SingleBlock, NoTerminator,
   let description = [{
     Visits `count` records in the order pushed, as CTAs become free, waiting
     for those not pushed yet; each record is visited once for every index of
-    the inner space. Another loop over the queue begins with the first record again.
+    the inner space. Another loop over the queue begins with the first record again:
+    two roles that visit one queue get all of its records each, and share none.
 
     ```mlir
     mk.foreach_item (%b, %e) of %q count(%tiles), (%f) in (%nf) : !mk.queue<?x2xi32> { ... }

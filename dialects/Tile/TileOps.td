@@ -62,7 +62,8 @@ def Mk_StoreOp : Mk_Op<"store", [Mk_VisibleEffect, AttrSizedOperandSegments,
     that of the peer with `on`, or beyond `valid` are dropped. An index in front of the tile's
     dimensions has to exist, unless nothing is stored: a launch fails where it does not. With `inside` it is known to
     (`mk-mark-inner-stores`), and not looked at on GPUs. `on` names the rank
-    whose buffer is written: symmetric memory, reachable over `link` axes.
+    whose buffer is written: symmetric memory, reachable over `link` axes. Such a store is a remote
+    one, also where that is the own rank: `mk.fence` orders two of them.
     `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
     adds instead of overwriting; adds of different CTAs happen in any order.
 

@@ -140,6 +140,21 @@ void mk::VaryingValue::explain(InFlightDiagnostic &diag) const {
                                                : "this may differ between ranks");
 }
 
+/// Whether it is the op itself, not its operands, that makes its value vary.
+static std::optional<VaryingValue> findVarying(Operation *op, KernelOp kernel) {
+  if (isa<RankOp, CoordOp>(op))
+    return VaryingValue{op->getResult(0), false};
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    if (isUnevenExtent(dim, kernel))
+      return VaryingValue{dim, false};
+    return std::nullopt;
+  }
+  // What a function does is seen when it has been inlined.
+  if (op->getNumResults() && isa<MemoryEffectOpInterface>(op) && !isMemoryEffectFree(op))
+    return VaryingValue{op->getResult(0), true};
+  return std::nullopt;
+}
+
 std::optional<VaryingValue> mk::findVaryingValue(Value value, KernelOp kernel) {
   SmallVector<Value> worklist = {value};
   llvm::DenseSet<Value> seen;
@@ -154,17 +169,16 @@ std::optional<VaryingValue> mk::findVaryingValue(Value value, KernelOp kernel) {
       continue;
     }
     Operation *op = current.getDefiningOp();
-    if (isa<RankOp, CoordOp>(op))
-      return VaryingValue{current, false};
-    if (auto dim = dyn_cast<memref::DimOp>(op)) {
-      if (isUnevenExtent(dim, kernel))
-        return VaryingValue{current, false};
-      continue;
-    }
-    // What a function does is seen when it has been inlined.
-    if (isa<MemoryEffectOpInterface>(op) && !isMemoryEffectFree(op))
-      return VaryingValue{current, true};
-    llvm::append_range(worklist, op->getOperands());
+    std::optional<VaryingValue> found;
+    // A loop's result is what its body makes of it.
+    op->walk([&](Operation *inner) {
+      found = findVarying(inner, kernel);
+      return found ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found)
+      return found;
+    if (!isa<memref::DimOp>(op))
+      llvm::append_range(worklist, getInputs(op));
   }
   return std::nullopt;
 }

@@ -237,7 +237,7 @@ static bool dependsOn(Value value, BlockArgument argument) {
     return true;
   Operation *op = value.getDefiningOp();
   return op && argument.getOwner()->findAncestorOpInBlock(*op) &&
-         llvm::any_of(op->getOperands(), [&](Value v) { return dependsOn(v, argument); });
+         llvm::any_of(getInputs(op), [&](Value v) { return dependsOn(v, argument); });
 }
 
 int64_t WorkCounter::countSharers(LoadOp load) {

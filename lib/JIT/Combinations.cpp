@@ -13,7 +13,7 @@ Combinations::ParamNames Combinations::findParams(SmallVector<Value> values) {
       continue;
     if (auto param = dyn_cast<ParamOp>(op))
       params.insert(param.getName());
-    llvm::append_range(values, op->getOperands());
+    llvm::append_range(values, getInputs(op));
   }
   return params;
 }

@@ -31,7 +31,7 @@ struct DropGuessesPass : mk::impl::DropGuessesPassBase<DropGuessesPass> {
       Operation *op = unused.pop_back_val();
       if (!isOpTriviallyDead(op))
         continue;
-      for (Value operand : op->getOperands())
+      for (Value operand : getInputs(op))
         if (Operation *computed = operand.getDefiningOp())
           unused.insert(computed);
       op->erase();

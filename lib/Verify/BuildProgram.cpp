@@ -47,9 +47,7 @@ KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
       const SmallVector<int64_t> &values = it->second;
       set(*state, kernel.getDim(i), {rank < values.size() ? values[rank] : values.front(), true});
     }
-    for (Node &node : scope->nodes)
-      if (!node.event)
-        evaluate(*state, node);
+    evaluateScope(*state);
   }
   states.resize(size_t(ranks) * ctas);
 }

@@ -9,7 +9,8 @@ bool KernelProgram::known(const CtaState &state, Operation *op, Value value, Str
                           int64_t &result) {
   Scalar scalar = get(state, value);
   if (!scalar.known) {
-    giveUp(op, what + Twine(" depends on data or on sizes that are not bound"));
+    giveUp(op, what + Twine(" depends on data or on sizes that are not bound") +
+                   (longScope ? ", or on a loop beside the roles that has very many turns" : ""));
     return false;
   }
   result = scalar.value;
@@ -170,7 +171,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Nod
     if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer) ||
         !storeExists(state, store, peer))
       return Next::Unknown;
-    bool own = peer == state.rank;
+    // A rank that is named makes it a remote store, also where it is the own one.
+    bool own = !store.getPeer();
     event.kind = own ? Event::Store : Event::Put;
     event.ofTile = !own;
     event.peer = peer;

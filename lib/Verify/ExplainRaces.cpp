@@ -80,7 +80,16 @@ LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machi
   llvm::DenseSet<std::pair<Operation *, Operation *>> missing; // a write, and who does not wait
   for (const Race &race : machine.races()) {
     Access first = race.first, second = race.second;
-    std::string remedy = remedyOf(race);
+    auto putting = program.opOf(first.site)->getParentOfType<RoleOp>();
+    std::string remedy = remedyOf(race, putting && putting.isOfEngines());
+    if (race.ofOnePut) {
+      Operation *put = program.opOf(first.site);
+      put->emitOpError() << "races: " << program.describe(first.cta, put) << " puts '"
+                         << program.bufferName(race.buffer) << "'" << first.box.toString()
+                         << " of rank " << race.rank << " to '" << program.bufferName(race.buffer)
+                         << "'" << second.box.toString() << " there; " << remedy;
+      continue;
+    }
     bool settles = first.put && !first.write;
     if (first.write != second.write && first.cta != second.cta && !settles) {
       // Where a wait is missing, chance decides which of the two comes first.

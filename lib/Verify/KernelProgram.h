@@ -108,6 +108,8 @@ private:
   int64_t countSharing(mk_sm::ItemsOp items) const;
   void startItem(CtaState &state, const Frame &frame);
   void leave(CtaState &state);
+  /// What stands beside roles. What a loop with very many turns gives is not known.
+  void evaluateScope(CtaState &state);
   bool passOver(CtaState &state, const Node &node, StringRef why);
   Next giveUp(Operation *op, const Twine &text, bool wrong = false);
   void evaluate(CtaState &state, const Node &node);
@@ -173,6 +175,7 @@ private:
   llvm::DenseMap<std::tuple<uint32_t, int32_t, unsigned>, int64_t> extents;
   unsigned eventOps = 0;
   bool draws = false, counts = false;
+  bool longScope = false; // a loop beside roles was not followed to its end
   llvm::MapVector<Operation *, std::string> notSearched;
   Failure failed;
 };

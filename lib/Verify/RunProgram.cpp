@@ -4,6 +4,9 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+// Of a loop beside roles, on each rank.
+static constexpr uint64_t kMostScopeSteps = 1 << 16;
+
 /// One part after another: mk.prepare, the own role, those that it helps.
 void KernelProgram::start(CtaState &state, uint32_t cta) {
   state.rank = cta / ctas;
@@ -221,6 +224,40 @@ bool KernelProgram::passOver(CtaState &state, const Node &node, StringRef why) {
     if (slot != kNoSlot)
       state.values[slot] = {};
   return true;
+}
+
+void KernelProgram::evaluateScope(CtaState &state) {
+  for (Node &node : scope->nodes) {
+    if (node.event)
+      continue;
+    if (node.bodies.empty()) {
+      evaluate(state, node);
+      continue;
+    }
+    auto forget = [&] {
+      state.frames.clear();
+      for (unsigned slot : node.out)
+        if (slot != kNoSlot)
+          state.values[slot] = {};
+    };
+    if (!enter(state, node))
+      forget();
+    for (uint64_t left = kMostScopeSteps; !state.frames.empty();) {
+      Frame &frame = state.frames.back();
+      if (left-- == 0) {
+        longScope = true;
+        forget();
+      } else if (frame.next == frame.body->nodes.size()) {
+        leave(state);
+      } else {
+        Node &inner = frame.body->nodes[frame.next++];
+        if (inner.bodies.empty())
+          evaluate(state, inner);
+        else if (!enter(state, inner))
+          passOver(state, inner, "");
+      }
+    }
+  }
 }
 
 /// Executes an op; true if there is an event, or the end of all.

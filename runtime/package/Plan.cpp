@@ -116,7 +116,7 @@ mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
   return result;
 }
 
-std::string mk::rt::faultText(const Metadata &metadata, int64_t fault) {
+std::string mk::rt::faultText(const Metadata &metadata, int64_t fault, bool inRole) {
   int64_t code = -1 - fault;
   int64_t line = code & 0xffffffff, kind = code >> 32 & 0xf;
   int64_t place = (code >> 36) - 1; // -1: none
@@ -130,8 +130,9 @@ std::string mk::rt::faultText(const Metadata &metadata, int64_t fault) {
   switch (kind) {
   case MK_FAULT_DIVISION:
     return str("an integer is divided by zero, or the quotient does not fit", where,
-               ": test the divisor (beyond an edge a tile has zeros, unless its load has a pad), "
-               "or refuse such sizes by mk.require");
+               ": test the divisor",
+               inRole ? " (beyond an edge a tile has zeros, unless its load has a pad)" : "",
+               ", or refuse such sizes by mk.require");
   case MK_FAULT_OVERFLOW:
     return str("a sum, difference or product of sizes does not fit in its integers",
                where, ": give smaller sizes");

@@ -1,7 +1,7 @@
 // RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --implicit-check-not=error:
 
 // Where a read has no wait, that is said, once, at the read: whichever of the two comes first.
-// CHECK: missing-wait.mlir:[[#@LINE+25]]:{{[0-9]+}}: error: 'mk.load' op races: role 'use' (rank {{[01]}}, CTA 1) loads 'buf'[{{[0-9]+:[0-9]+}}] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 0) puts it with nothing to order the two; role 'use' does not wait for signal 'got', which the write raises: wait for it before the read
+// CHECK: missing-wait.mlir:[[#@LINE+25]]:{{[0-9]+}}: error: 'mk.load' op races: role 'use' (rank {{[01]}}, CTA 1) loads 'buf'[{{[0-9]+:[0-9]+}}] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 0) stores it with nothing to order the two; role 'use' does not wait for signal 'got', which the write raises: wait for it before the read
 // CHECK: note: the other access
 !t = tensor<16xf32>
 !b = memref<64xf32, #mk.symmetric>

@@ -139,7 +139,7 @@ mk.kernel @one_slot on @mesh (in %kv : memref<64xf32, #mk.symmetric> [64], scrat
 // -----
 
 // The settle stands before the put whose source the other role writes again.
-// CHECK: error: 'mk.store' op races: role 'make' (rank {{[01]}}, CTA 0) stores 'x'[0:8] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 1) takes a put's source from it with nothing to order the two; settle (mk.settle) before
+// CHECK: error: 'mk.store' op races: role 'make' (rank {{[01]}}, CTA 0) stores 'x'[0:8] of rank {{[01]}}, and role 'send' (rank {{[01]}}, CTA 1) takes a put's source from it with nothing to order the two; settle (mk.settle) behind the put, signal, and wait for that before the source is written again
 !sig = !mk.signal<1, gpu, arrivals = 1>
 !come = !mk.signal<1, sys, arrivals = 1>
 mk.mesh @mesh (node = 2 via net)
@@ -197,7 +197,7 @@ mk.kernel @count_first on @mesh (scratch %x : memref<24xf32> [24], out %c : memr
 // -----
 
 // A second round into the same slots without asking whether the first has been read.
-// CHECK: error: 'mk.put' op races: role 'send' (rank {{[0-2]}}, CTA 0) puts 'slots'[0:8] of rank {{[0-2]}}, and role 'send' (rank {{[0-2]}}, CTA 0) puts it with nothing to order the two; order the two writes by a signal and a wait, or give each memory of its own, as a slot for each writer
+// CHECK: error: 'mk.put' op races: role 'send' (rank {{[0-2]}}, CTA 0) puts 'slots'[0:8] of rank {{[0-2]}}, and role 'send' (rank {{[0-2]}}, CTA 0) puts it with nothing to order the two; order the two writes by mk.fence, or by a signal and a wait, or give each memory of its own, as a slot for each
 !sig = !mk.signal<2, sys, arrivals = 1>
 mk.mesh @mesh (node = 1 via net, gpu = 3 via link)
 mk.kernel @no_handshake on @mesh (in %a : memref<16xf32, #mk.symmetric> [16], scratch %slots : memref<24xf32, #mk.symmetric> [24],
@@ -474,5 +474,110 @@ mk.kernel @thousands on @mesh (out %b : memref<300x300xf32> [300, 300]) {
   %t = arith.constant dense<0.0> : tensor<64x64xf32>
   mk.role @r ctas(rest) {
     mk.foreach (%i, %j) in (%c200, %c200) { mk.store %t, %b[%i, %j] : tensor<64x64xf32>, memref<300x300xf32> }
+  }
+}
+
+// -----
+
+// A put moves elements within one buffer, a few places on: it is cut into pieces in any order.
+// CHECK: error: 'mk.put' op races: role 'r' (rank {{[01]}}, CTA 0) puts 'x'[0:16] of rank {{[01]}} to 'x'[4:20] there; source and destination of a put must not overlap: put to memory of its own, or load what is moved and store it
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @shift on @mesh (inout %x : memref<64xf32, #mk.symmetric> [64]) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %me = mk.rank
+  mk.role @r ctas(1) {
+    mk.put %x[%c0][%c16] to %x[%c4] on %me : memref<64xf32, #mk.symmetric> to memref<64xf32, #mk.symmetric>
+  }
+}
+
+// -----
+
+// Added to itself, too.
+// CHECK: error: 'mk.put' op races: role 'r' (rank 0, CTA 0) puts 'x'[0:16] of rank 0 to 'x'[0:16] there
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @twice on @mesh (inout %x : memref<64xf32, #mk.symmetric> [64]) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %me = mk.rank
+  mk.role @r ctas(1) {
+    mk.put %x[%c0][%c16] to %x[%c0] on %me reduce(add) : memref<64xf32, #mk.symmetric> to memref<64xf32, #mk.symmetric>
+  }
+}
+
+// -----
+
+// A store that names a rank is a remote one, also where that is the own one.
+// CHECK: error: 'mk.store' op races: role 'r' (rank {{[01]}}, CTA 0) stores 'y'[5:13] of rank {{[01]}}, and role 'r' (rank {{[01]}}, CTA 0) stores it with nothing to order the two; order the two writes by mk.fence
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @own on @mesh (out %y : memref<64xf32, #mk.symmetric> [64]) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %me = mk.rank
+  %all = arith.constant dense<1.0> : tensor<64xf32>
+  %some = arith.constant dense<2.0> : tensor<8xf32>
+  mk.role @r ctas(1) {
+    mk.store %all, %y[%c0] on %me : tensor<64xf32>, memref<64xf32, #mk.symmetric>
+    mk.store %some, %y[%c5] on %me : tensor<8xf32>, memref<64xf32, #mk.symmetric>
+  }
+}
+
+// -----
+
+// Copy engines cannot settle.
+// CHECK: error: 'mk.store' op races: role 'b' (rank {{[01]}}, CTA 1) stores 'x'[0:16] of rank {{[01]}}, and role 'a' (rank {{[01]}}, CTA 0) takes a put's source from it with nothing to order the two; copy engines wait for nothing: let the put raise a signal, the rank that has waited for it signal back, and wait for that before the source is written again
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @engines on @mesh (inout %x : memref<64xf32, #mk.symmetric> [64], out %y : memref<64xf32, #mk.symmetric> [64]) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %one = arith.constant dense<1.0> : tensor<16xf32>
+  mk.role @a ctas(engines) {
+    mk.foreach_peer (%p) along gpu {
+      mk.put %x[%c0][%c16] to %y[%c0] on %p : memref<64xf32, #mk.symmetric> to memref<64xf32, #mk.symmetric>
+    }
+  }
+  mk.role @b ctas(1) {
+    mk.store %one, %x[%c0] : tensor<16xf32>, memref<64xf32, #mk.symmetric>
+  }
+}
+
+// -----
+
+// What is waited for follows from loops and a branch beside the roles.
+// CHECK: error: 'mk.wait' op never returns in role 'r' (rank {{[01]}}, CTA 0): signal 's'[0] needs 11 arrivals, saw 5, and gets no more than 5
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @counted_beside on @mesh (out %y : memref<16xf32> [16]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %n = mk.size
+  // 3 + 8
+  %three = scf.for %p = %c0 to %n step %c1 iter_args(%sum = %c1) -> (index) {
+    %first = arith.cmpi eq, %p, %c0 : index
+    %more = scf.if %first -> (index) {
+      scf.yield %n : index
+    } else {
+      scf.yield %c0 : index
+    }
+    %next = arith.addi %sum, %more : index
+    scf.yield %next : index
+  }
+  %eight = scf.while (%i = %c1) : (index) -> index {
+    %less = arith.cmpi slt, %i, %c8 : index
+    scf.condition(%less) %i : index
+  } do {
+  ^bb0(%i : index):
+    %twice = arith.addi %i, %i : index
+    scf.yield %twice : index
+  }
+  %all = arith.addi %three, %eight : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 5>
+  mk.role @r ctas(1) {
+    scf.for %i = %c0 to %c5 step %c1 {
+      mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 5>
+    }
+    mk.wait %s[%c0] ge %all : !mk.signal<1, gpu, arrivals = 5>
   }
 }

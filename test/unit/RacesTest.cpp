@@ -137,6 +137,27 @@ TEST(Races, WeakStrongAndFence) { // 2, 3, 4, 5
   EXPECT_EQ(behind(remoteStore(box(0), 1), false), 0u);
 }
 
+// A store that names its rank is a remote one, whichever that is.
+TEST(Races, RemoteStoresAtTheOwnRank) {
+  EXPECT_EQ(races({{remoteStore(box(0, 4), 0), remoteStore(box(2), 0)}}), 1u);
+  EXPECT_EQ(races({{remoteStore(box(0, 4), 0), plain(Event::Fence), remoteStore(box(2), 0)}}), 0u);
+  EXPECT_EQ(races({{store(1, box(0, 4)), store(1, box(2))}}), 0u);
+}
+
+TEST(Races, EndsOfOnePut) {
+  auto within = [](Box from, Box to, uint32_t peer, bool add) {
+    Event e = put(from, to, peer);
+    e.buffer = 1;
+    e.add = add;
+    return races({{e}, {}});
+  };
+  EXPECT_EQ(within(box(0, 4), box(2, 4), 0, false), 1u);
+  EXPECT_EQ(within(box(0, 4), box(4, 4), 0, false), 0u);
+  EXPECT_EQ(within(box(0, 4), box(0, 4), 0, false), 0u);
+  EXPECT_EQ(within(box(0, 4), box(0, 4), 0, true), 1u);
+  EXPECT_EQ(within(box(0, 4), box(2, 4), 1, false), 0u);
+}
+
 TEST(Races, Overtaking) { // 6
   EXPECT_EQ(races({{put(box(0), box(0), 1, 0, 0), put(box(1), box(1), 1, 0, 1)},
                    {wait(1), load(1, box(0))}}),

@@ -3,6 +3,7 @@
 #include "Check.h"
 
 #include "Tensors.h"
+#include "mkernel/ABI/Package.h"
 
 #include <algorithm>
 #include <cmath>
@@ -212,9 +213,8 @@ struct Checker {
     if (check.compared && unwritten == check.compared) {
       check.passed = false;
       check.firstMismatches.push_back(
-          str(a.name, ": @reference has written nothing to it (or only NaN): the "
-                      "tensor that it returns must have the argument's global "
-                      "shape, ", shapeText(reference.shape)));
+          str(a.name, ": @reference gives NaN for all that is compared, or has written nothing "
+                      "to it: nothing can be compared with that"));
       return check;
     }
     if (!std::isfinite(check.rms)) {
@@ -276,12 +276,17 @@ struct Checker {
         if (good)
           return;
         char text[160];
-        if (isPoison(arg, got, i))
+        if (std::isnan(want))
+          std::snprintf(text, sizeof(text),
+                        ": got %.9g, and the reference is NaN there: nothing can be compared "
+                        "with that",
+                        value);
+        else if (isPoison(arg, got, i))
           std::snprintf(text, sizeof(text),
                         ": is NaN, as it was before the launch, want %.9g: nobody wrote "
                         "it, or what it comes from",
                         want);
-        else if (std::isnan(value) && !std::isnan(want))
+        else if (std::isnan(value))
           std::snprintf(text, sizeof(text),
                         ": got nan, want %.9g: it may come from what nobody wrote", want);
         else
@@ -314,6 +319,19 @@ struct Checker {
     return check;
   }
 };
+
+/// If a fault of the reference is a result of another shape than its argument's.
+std::string describeShapeFault(const Metadata &metadata, const JobPlan &plan, int64_t fault) {
+  int64_t code = -1 - fault, place = (code >> 36) - 1;
+  if (fault >= 0 || (code >> 32 & 0xf) != MK_FAULT_SHAPE || place < 0 ||
+      size_t(place >> 8) >= metadata.reference->outputs.size())
+    return {};
+  uint32_t arg = metadata.reference->outputs[place >> 8];
+  return str("result ", place >> 8, " has ", code & 0xffffffff, " elements in dimension ",
+             place & 255, ", and argument '", metadata.args[arg].name, "' is ",
+             shapeText(plan.shard(arg, 0).global),
+             " over all ranks: return a tensor of the argument's global shape");
+}
 
 } // namespace
 
@@ -432,11 +450,13 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
   if (whole)
     ranges = {{0, -1}}; // all there is
   for (const Range &range : ranges)
-    if (int64_t failed = payload.reference(descriptors.data(), range.begin,
-                                           whole ? -1 : range.size()))
+    if (int64_t failed =
+            payload.reference(descriptors.data(), range.begin, whole ? -1 : range.size())) {
+      std::string shape = describeShapeFault(metadata, plan, failed);
       return error(StatusCode::FailedPrecondition, "--check: the reference of kernel '",
-                   metadata.kernel, "': ", faultText(metadata, failed),
-                   checker.describeUngiven(ref.inputs));
+                   metadata.kernel, "': ", shape.empty() ? faultText(metadata, failed) : shape,
+                   shape.empty() ? checker.describeUngiven(ref.inputs) : std::string());
+    }
 
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < ref.outputs.size(); ++i) {

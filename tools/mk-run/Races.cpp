@@ -258,14 +258,16 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
     found = machine->races().size();
     for (int32_t site : machine->ordersOfCounts())
       counts.insert(replay.site(site).line);
+    auto byEngines = [&](const mk::check::Access &access) {
+      int32_t role = replay.site(access.site).role;
+      return role >= 0 && report.metadata.roles[role].engines;
+    };
     for (const mk::check::Race &race : machine->races())
-      std::fprintf(out,
-                   "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
-                   report.metadata.args[race.buffer].name.c_str(),
-                   race.both.toString().c_str(), race.rank, launch + 1,
-                   describe(report.metadata, replay, race.second).c_str(),
+      std::fprintf(out, "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
+                   report.metadata.args[race.buffer].name.c_str(), race.both.toString().c_str(),
+                   race.rank, launch + 1, describe(report.metadata, replay, race.second).c_str(),
                    describe(report.metadata, replay, race.first).c_str(),
-                   remedyOf(race));
+                   remedyOf(race, byEngines(race.first)));
   }
   if (report.options.accesses)
     std::fprintf(out, "accesses: %016llx\n", static_cast<unsigned long long>(accesses));

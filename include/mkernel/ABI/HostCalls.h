@@ -26,6 +26,7 @@ extern "C" {
 enum mk_put_flags {
   MK_PUT_STRONG = 1, // the signal covers all earlier puts of this CTA to `peer`
   MK_PUT_ADD = 2,    // add to the destination (link axes only)
+  MK_PUT_REMOTE = 4, // a store that names its rank: remote, also on the own rank
 };
 
 // Element types of tiles in memory; also used in package metadata by name.
@@ -56,7 +57,7 @@ void mkrt_put_rows(const mk_cta *cta, void *dst, const void *src, int32_t type,
 
 // Stores a private tile (row-major, static tile extents `tile_sizes`) of which
 // `sizes` elements are valid. The tile may be reused when the call returns.
-// peer == own rank is a local store. Link axes only for other peers.
+// peer == own rank is a local store without MK_PUT_REMOTE. Link axes only for other peers.
 void mkrt_store(const mk_cta *cta, void *dst, const void *tile, int32_t type,
                 int32_t ndims, const int64_t *sizes, const int64_t *dst_strides,
                 const int64_t *tile_strides, int64_t peer, int32_t signal,

@@ -117,6 +117,9 @@ enum mk_fault {
                          // extents disagree
   MK_FAULT_MEMORY = 3,   // no memory for a temporary
   MK_FAULT_ASSERT = 4,   // an assertion of the file's
+  MK_FAULT_SHAPE = 5,    // of a reference: a result has not the shape of its argument; the
+                         // low 32 bits are its extent, not a line, the place is the
+                         // output's number * 256 + dimension + 1
 };
 
 // What some x86-64 CPUs have and others do not, as LLVM and GCC call it.

@@ -30,7 +30,8 @@ struct Access {
   uint32_t cta = 0;
   int32_t site = -1;
   bool write = false;
-  bool put = false; // asynchronous: a put's read or write
+  bool put = false;    // asynchronous: a put's read or write, or a store at a rank
+  bool ofTile = false; // put: it is such a store
   uint32_t item = 0; // of those that its CTA drew; 0: of none
   Box box;
 };
@@ -40,12 +41,14 @@ struct Race {
   uint32_t rank = 0;    // whose memory
   int32_t buffer = 0;
   Box both; // elements of both
+  /// They are the two ends of one put.
+  bool ofOnePut = false;
 };
 
 /// For messages: what an access does ("loads", "puts"), and what to do about a
-/// race.
+/// race. `byEngines`: the first access is one of copy engines.
 const char *verbOf(const Access &access);
-const char *remedyOf(const Race &race);
+const char *remedyOf(const Race &race, bool byEngines = false);
 
 class Races {
 public:
@@ -129,6 +132,7 @@ private:
   bool writeBefore(uint32_t transfer, const Look &look) const;
   bool readBefore(uint32_t transfer, const Look &look) const;
   void look(const Look &look, uint32_t rank, int32_t buffer, const Box &box);
+  void lookAtEnds(Look look, const Event &event);
   void report(const Look &look, const Access &other, uint32_t rank,
               int32_t buffer, const Box &box);
 

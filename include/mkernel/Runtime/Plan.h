@@ -54,8 +54,8 @@ struct Plan {
 };
 
 /// What a fault that mk_plan or mk_reference returned says (mkernel/ABI/Package.h):
-/// what was wrong, where, and what to do about it.
-std::string faultText(const Metadata &metadata, int64_t fault);
+/// what was wrong, where, and what to do about it. `inRole`: a CTA has met it, maybe in a tile.
+std::string faultText(const Metadata &metadata, int64_t fault, bool inRole = false);
 
 /// Calls mk_plan for `rank`, whose dimensions are `dims`. FailedPrecondition
 /// with the kernel's own message when one of its requirements does not hold.

@@ -50,7 +50,8 @@ static FailureOr<Value> clampEnd(PartitionBuilder &p, Operation *op, Value from,
                                   "inside the other";
   if (llvm::all_of(ArrayRef{from, to, step}, [](Value v) { return getConstantIntValue(v); }))
     return maxS(p, to, from);
-  bool reports = p.isOneWarp() || !takesTiles(op);
+  // Beside roles all warps count.
+  bool reports = !p.partition || p.isOneWarp() || !takesTiles(op);
   return mk_thread::ClampEndOp::create(
              p, from, to, step, reports ? p.makeReport(MK_FAIL_LOOP, 0) : mk_thread::ReportAttr())
       .getResult();

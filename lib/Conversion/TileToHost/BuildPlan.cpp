@@ -12,7 +12,6 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Support/RowMajor.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -49,8 +48,10 @@ private:
   Value compute(Value value);
   /// A loop's items must be countable, where that is known before a launch.
   void countItems(ForeachOp loop);
-  /// Clones an op whose wraps are faults.
+  /// Clones an op whose wraps are faults, unless they are those of turns or branches.
   void cloneChecked(Operation &op);
+  /// Whether what `op`, or an op inside of it, takes from outside has a value here.
+  bool isKnown(Operation &op, Value input);
   /// This rank's extent of dimension `d` of argument `i`.
   Value localExtent(unsigned i, unsigned d);
   std::optional<std::pair<unsigned, int64_t>> getExtent(Operation *op);
@@ -94,9 +95,30 @@ FailureOr<SmallVector<Value>> PlanBuilder::argExtents(unsigned i) {
 }
 
 void PlanBuilder::cloneChecked(Operation &op) {
+  // Bodies of loops may ask for extents.
+  SmallVector<Value> extentsInside;
+  op.walk([&](Operation *inner) {
+    if (auto extent = getExtent(inner))
+      extentsInside.push_back(localExtent(extent->first, extent->second));
+  });
   Operation *copy = lowering.b.clone(op, mapping);
+  SmallVector<Operation *> asking;
+  copy->walk([&](Operation *inner) {
+    if (getExtent(inner))
+      asking.push_back(inner);
+  });
+  for (auto [inner, extent] : llvm::zip_equal(asking, extentsInside)) {
+    inner->getResult(0).replaceAllUsesWith(extent);
+    inner->erase();
+  }
   checks.place(getLine(op.getLoc()));
   checks.check(copy);
+}
+
+bool PlanBuilder::isKnown(Operation &op, Value input) {
+  return mapping.contains(input) || llvm::all_of(input.getUsers(), [&](Operation *user) {
+           return !op.isAncestor(user) || getExtent(user);
+         });
 }
 
 /// The extent of an argument that an op asks for.
@@ -189,14 +211,12 @@ LogicalResult PlanBuilder::writeArguments() {
 LogicalResult PlanBuilder::computeResources(const KernelResources &resources) {
   // Only what the written values need: kernel scope may compute more, from
   // arguments that do not exist yet.
-  SetVector<Operation *> needed;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) { return op->getParentOp() == kernel; };
+  llvm::SmallPtrSet<Operation *, 16> needed;
   auto need = [&](ValueRange values) {
-    for (Value value : values)
-      if (value.getDefiningOp())
-        (void)getBackwardSlice(value, &needed, options);
+    SmallVector<Value> open(values);
+    while (!open.empty())
+      if (Operation *op = open.pop_back_val().getDefiningOp(); op && needed.insert(op).second)
+        llvm::append_range(open, getInputs(op));
   };
   for (SignalsOp op : resources.signals)
     need(op->getOperands());
@@ -213,8 +233,8 @@ LogicalResult PlanBuilder::computeResources(const KernelResources &resources) {
       mapping.map(op.getResult(0), localExtent(extent->first, extent->second));
       continue;
     }
-    for (Value operand : op.getOperands())
-      if (!mapping.contains(operand))
+    for (Value input : getInputs(&op))
+      if (!isKnown(op, input))
         return op.emitOpError()
                << "feeds the size of a signal, counter or queue, or a requirement, but depends on "
                   "the contents of an argument; only dimensions, mesh and extents of arguments are "

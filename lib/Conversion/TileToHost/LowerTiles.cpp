@@ -232,7 +232,8 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     tileStrides.push_back(index(1));
   }
   auto [signal, element_index] = signalOperands(op, op.getSignal(), op.getSignalIndex());
-  int32_t flags = (op.getStrong() ? 1 : 0) | (op.getReduction() ? 2 : 0);
+  int32_t flags = (op.getStrong() ? MK_PUT_STRONG : 0) | (op.getReduction() ? MK_PUT_ADD : 0) |
+                  (op.getPeer() ? MK_PUT_REMOTE : 0);
   call("mkrt_store", {getCta(), address(dest, part.offsets), from, *element, i32(part.sizes.size()),
                       stackArray(part.sizes), stackArray(destStrides), stackArray(tileStrides),
                       peerOrSelf(op.getPeer()), signal, element_index, i32(flags)});

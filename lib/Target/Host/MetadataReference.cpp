@@ -1,6 +1,7 @@
 //===- MetadataReference.cpp - Which tensors of @reference are which arguments -===//
 #include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Analysis/Roundings.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Target/Host/Metadata.h"
 
 using namespace mlir;
@@ -51,11 +52,20 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference, TypeRang
              << buffer.getRank() << ": give the tensor as many dimensions";
     StringRef element = getPackageTypeName(tensor.getElementType());
     bool isFloat = isa<FloatType>(buffer.getElementType());
-    if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))
+    // What is compared with must be more precise than what is checked.
+    if (element.empty() || isFloat != tensor.getElementType().isF64())
       return reference.emitError()
              << "@" << reference.getSymName() << " takes or returns " << tensor.getElementType()
              << " for argument '" << name << "' of type " << buffer.getElementType()
              << "; use f64 for floats and an integer for integers";
+    for (int64_t d = 0; d < tensor.getRank(); ++d) {
+      std::optional<SplitExtent> extent = getSplitExtent(kernel, arg, d);
+      if (extent && !tensor.isDynamicDim(d) && tensor.getDimSize(d) != extent->whole)
+        return reference.emitError()
+               << "@" << reference.getSymName() << " takes or returns " << type << " for argument '"
+               << name << "', which has " << extent->whole << " elements in dimension " << d
+               << " over all ranks: give the tensor the argument's global shape, or write '?'";
+    }
     indices.push_back(arg);
     types.push_back(element);
   }

@@ -1,4 +1,5 @@
 //===- ReferenceEntry.cpp - The reference as a function on buffers --------===//
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reference.h"
@@ -95,19 +96,33 @@ namespace {
 /// Writes the requested rows of results to their buffers.
 struct EntryBuilder : IndexMath {
   Value row, rows;
+  Value status = {}; // the fault that was met first, an i64; null: none was looked for
 
-  Value sameShape(Value result, Value out) {
+  Value i64(int64_t number) { return arith::ConstantIntOp::create(b, loc, number, 64); }
+  Value getStatus() { return status ? status : i64(0); }
+
+  /// Whether result `number` has the shape of its buffer; if not, that is a fault.
+  Value sameShape(Value result, Value out, int64_t number) {
     Value same = arith::ConstantIntOp::create(b, loc, 1, 1);
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t d = 0; d < type.getRank(); ++d) {
       Value extent = tensor::DimOp::create(b, loc, result, d);
-      Value wanted = memref::DimOp::create(b, loc, out, d);
-      same = arith::AndIOp::create(b, loc, same, equal(extent, wanted));
+      Value isWanted = equal(extent, memref::DimOp::create(b, loc, out, d));
+      same = arith::AndIOp::create(b, loc, same, isWanted);
+      int64_t place = 1 + 256 * number + d;
+      Value shown = min(extent, index(UINT32_MAX));
+      Value fault =
+          arith::SubIOp::create(b, loc, i64(-1 - (int64_t(MK_FAULT_SHAPE) << 32) - (place << 36)),
+                                arith::IndexCastOp::create(b, loc, b.getI64Type(), shown));
+      Value before = getStatus();
+      Value isFirst = equal(before, i64(0));
+      Value code = select(isFirst, fault, before);
+      status = select(isWanted, before, code);
     }
     return same;
   }
 
-  void write(Value result, Value out) {
+  void write(Value result, Value out, int64_t number) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
@@ -124,9 +139,8 @@ struct EntryBuilder : IndexMath {
       Value left = sub(extent, from);
       Value wanted = select(all, left, rows);
       Value count = min(wanted, left);
-      // A result of another shape is not written at all: what the caller put
-      // into the buffer before shows it.
-      sizes[0] = select(sameShape(result, out), count, zero);
+      // A result of another shape is not written at all.
+      sizes[0] = select(sameShape(result, out, number), count, zero);
       offsets[0] = from;
       result = tensor::ExtractSliceOp::create(b, loc, result, offsets, sizes, strides);
       out = memref::SubViewOp::create(b, loc, out, offsets, sizes, strides);
@@ -184,7 +198,9 @@ FailureOr<SmallVector<Type>> EntryArguments::getTypes() {
     FailureOr<MemRefType> buffer = getBufferType(reference, type, "result " + Twine(i));
     if (failed(buffer))
       return failure();
-    types.push_back(*buffer);
+    // Its extents are the argument's, whatever the result's type says.
+    SmallVector<int64_t> open(buffer->getRank(), ShapedType::kDynamic);
+    types.push_back(MemRefType::Builder(*buffer).setShape(open));
   }
   Builder builder(reference.getContext());
   types.append(numDims, MemRefType::get({ShapedType::kDynamic}, builder.getI64Type()));
@@ -255,10 +271,9 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations)
   EntryBuilder writer{{builder, loc}, block->getArgument(row), block->getArgument(row + 1)};
   Operation *terminator = reference.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
-    writer.write(mapping.lookup(result), block->getArgument(arguments.numInputs + i));
-  // Its status: nothing has gone wrong. mk-guard-divisions may find something.
-  func::ReturnOp::create(writer.b, loc,
-                         ValueRange(arith::ConstantIntOp::create(writer.b, loc, 0, 64)));
+    writer.write(mapping.lookup(result), block->getArgument(arguments.numInputs + i), i);
+  // Its status. mk-guard-divisions may find something, too.
+  func::ReturnOp::create(writer.b, loc, writer.getStatus());
   reference.erase();
   return success();
 }

@@ -77,10 +77,11 @@ struct AgreeOnFailurePass : mk_sm::impl::AgreeOnFailurePassBase<AgreeOnFailurePa
 
   void runOnOperation() override {
     getOperation().walk([&](PartitionOp partition) { visit(partition); });
-    // One may wait for what nobody writes any more. Tickets end by themselves.
+    // One may wait for what nobody writes any more. Tickets end by themselves, and so does what
+    // stands beside roles, where nobody waits.
     getOperation().walk([&](scf::WhileOp loop) {
       scf::ConditionOp condition = loop.getConditionOp();
-      if (!loop->getParentOfType<mk::KernelOp>() || drawsItems(loop) ||
+      if (!loop->getParentOfType<PartitionOp>() || drawsItems(loop) ||
           condition.getCondition().getDefiningOp<UntilFailedOp>())
         return;
       OpBuilder b(condition);

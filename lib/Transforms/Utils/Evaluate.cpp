@@ -143,8 +143,8 @@ static void collectParams(Value value, SetVector<Value> &seen, SmallVector<Param
   if (param)
     params.push_back(param);
   if (!param || !param.getNumber())
-    for (Value operand : op->getOperands())
-      collectParams(operand, seen, params);
+    for (Value input : getInputs(op))
+      collectParams(input, seen, params);
 }
 
 SmallVector<ParamOp> mk::getParamsOf(Value value) {

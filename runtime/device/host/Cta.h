@@ -116,6 +116,10 @@ private:
   bool submit(const Command &command);
   bool transfer(Region region, int64_t peer, int32_t signal, int64_t index,
                 int32_t flags, bool isStore);
+  /// Whether it is one of the CTA's own accesses: a store that names no rank.
+  bool isOwnStore(const Pending &pending) const {
+    return pending.isStore && pending.peer == grid_.rank() && !(pending.flags & MK_PUT_REMOTE);
+  }
   bool deferOrExecute(Pending pending);
   bool flush(bool storesOnly = false);
   bool raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,

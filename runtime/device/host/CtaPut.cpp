@@ -123,8 +123,7 @@ bool Cta::deferOrExecute(Pending pending) {
   if (pending.peer != grid_.rank() && !heap.reachable(pending.peer))
     return executeNet(pending);
   // A local store is this CTA's own access and is ordered with its others.
-  bool local = pending.isStore && pending.peer == grid_.rank();
-  if (!grid_.seed || strong || local)
+  if (!grid_.seed || strong || isOwnStore(pending))
     return execute(pending);
 
   if (pending.isStore) {

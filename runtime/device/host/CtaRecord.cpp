@@ -87,7 +87,7 @@ void Cta::noteAccess(const void *at, int ndims, const int64_t *sizes,
 }
 
 void Cta::noteTransfer(const Pending &pending) {
-  bool own = pending.isStore && pending.peer == grid_.rank();
+  bool own = isOwnStore(pending);
   Event *event = note(own ? Event::Store : Event::Put);
   if (!event)
     return;

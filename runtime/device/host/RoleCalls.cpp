@@ -18,7 +18,8 @@ bool RoleCalls::refuse(const char *op) {
 
 void RoleCalls::failFault(int32_t fault, int32_t line) {
   bool division = fault == MK_FAULT_DIVISION;
-  fail(division ? "division" : "arithmetic", faultText(about_, -1 - (int64_t(fault) << 32 | line)));
+  fail(division ? "division" : "arithmetic",
+       faultText(about_, -1 - (int64_t(fault) << 32 | line), /*inRole=*/true));
 }
 
 std::string RoleCalls::noRankText(int64_t rank) const {

@@ -2,7 +2,9 @@
 
 usage: run-bundle.py ARCHIVE FOLDER
 """
+import glob
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -39,6 +41,16 @@ run("mk-run of the file", "bin/mk-run", "examples/ag_gemm.mlir", "--nodes",
 for language in ("cpp", "c"):
     run(f"example in {language}", f"bin/example-gemm-{language}",
         "examples/gemm.mlir", expect="1000 launches on host, all results right")
+
+# Descriptions of ops are where the docs say.
+missing = []
+docs = glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)
+for text in [os.path.join(root, "README.md"), *docs]:
+    with open(text, encoding="utf-8") as opened:
+        links = re.findall(r"\]\(([^)#]*dialects/[^)#]*)", opened.read())
+    missing += [f"{text}: {link}" for link in links
+                if not os.path.exists(os.path.join(os.path.dirname(text), link))]
+print(f"descriptions: {missing or 'ok'}")
 
 # glibc and libgcc are everywhere; all else comes along or is linked in.
 allowed = ("linux-vdso.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux",

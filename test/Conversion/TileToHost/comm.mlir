@@ -30,8 +30,8 @@ mk.kernel @comm on @mesh dims(uniform M) (
     %rows = mk.load %list[%c0] pad(%minus : i32) : memref<?xi32> -> tensor<32xi32>
     mk.put %a[%c0, %c0][%c4, %c64] rows(%rows : tensor<32xi32>) to %b[%c4, %c0] on %p signal strong %s[%c1, %c0]
         : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?x?, sys, dynamic>
-    // Add: flag 2.
-    // CHECK: call @mkrt_store(%arg0, %{{.*}}, %{{.*}}, %c2_i32, %c2_i32, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %c0_i32, %{{.*}}, %c2_i32)
+    // Add: flag 2. It names a rank: flag 4.
+    // CHECK: call @mkrt_store(%arg0, %{{.*}}, %{{.*}}, %c2_i32, %c2_i32, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %c0_i32, %{{.*}}, %c6_i32)
     %x = mk.load %d[%c0, %c0] : memref<?x64xf32, #mk.symmetric> -> tensor<16x64xf32>
     mk.store %x, %d[%c0, %c0] on %p signal %s[%c0, %c1] reduce(add)
         : tensor<16x64xf32>, memref<?x64xf32, #mk.symmetric>, !mk.signal<?x?, sys, dynamic>

@@ -228,6 +228,41 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
+// What a loop's body takes counts, too.
+mk.kernel @k on @m dims(uniform M) (out %b : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note @+1 {{this may differ between ranks}}
+  %me = mk.rank
+  %n = scf.for %i = %c0 to %M step %c1 iter_args(%s = %c0) -> (index) {
+    %next = arith.addi %s, %me : index
+    scf.yield %next : index
+  }
+  // expected-error @+1 {{of scope sys needs extents}}
+  %s = mk.signals(%n) : !mk.signal<?, sys, arrivals = 1>
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M) (out %b : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = scf.for %i = %c0 to %M step %c1 iter_args(%s = %c0) -> (index) {
+    // expected-note @+1 {{this may differ between ranks}}
+    %me = mk.rank
+    %next = arith.addi %s, %me : index
+    scf.yield %next : index
+  }
+  // expected-error @+1 {{of scope sys needs extents}}
+  %s = mk.signals(%n) : !mk.signal<?, sys, arrivals = 1>
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
   // expected-note @+1 {{this may differ between ranks}}
   %me = mk.rank

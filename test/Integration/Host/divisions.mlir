@@ -5,10 +5,10 @@
 // FINE: check: PASS y
 
 // RUN: not mk-run %s --gpus 2 --bind N=8,D=0 --random x=2:2 2>&1 | FileCheck %s --check-prefix=PLAN
-// PLAN: kernel 'divide' cannot run with these sizes (rank 0): an integer is divided by zero, or the quotient does not fit, in line [[#PLAN:]]: test the divisor
+// PLAN: kernel 'divide' cannot run with these sizes (rank 0): an integer is divided by zero, or the quotient does not fit, in line [[#PLAN:]]: test the divisor, or refuse such sizes by mk.require
 
 // RUN: not timeout 20 mk-run %s --gpus 2 --bind N=8,D=2 --random x=0:0 2>&1 | FileCheck %s --check-prefix=ROLE
-// ROLE: rank {{[01]}}, division, {{.*}}: kernel 'divide', role 'r', CTA {{[0-9]+}}, item (0) of loop 0: an integer is divided by zero, or the quotient does not fit, in line [[#]]: test the divisor
+// ROLE: rank {{[01]}}, division, {{.*}}: kernel 'divide', role 'r', CTA {{[0-9]+}}, item (0) of loop 0: an integer is divided by zero, or the quotient does not fit, in line [[#]]: test the divisor (beyond an edge a tile has zeros, unless its load has a pad), or refuse such sizes by mk.require
 
 // The least number by -1.
 // RUN: sed 's/constant 7 :/constant -2147483648 :/' %s > %t.least.mlir

@@ -45,7 +45,7 @@ mk.kernel @edges on @mesh dims(uniform M, uniform N) (
   }
 }
 
-func.func @reference(%a: tensor<?x?xf32>, %d: tensor<?x?xf32>)
-    -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) {
-  return %a, %a, %d : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
+func.func @reference(%a: tensor<?x?xf64>, %d: tensor<?x?xf64>)
+    -> (tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?xf64>) {
+  return %a, %a, %d : tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?xf64>
 }

@@ -492,6 +492,16 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf8E4M3FN> [64, 64], inout %b : memre
   }
 }
 
+// ROW: additions of i16, i8 and i1 in memory
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<64x64xi8> [64, 64], inout %b : memref<64x64xi8> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<64x64xi8> -> tensor<64x64xi8>
+    mk.store %x, %b[%c0, %c0] reduce(add) : tensor<64x64xi8>, memref<64x64xi8>
+  }
+}
+
 // ROW: puts of listed rows of buffers whose rank is not 2
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<4x4x4xf32, #mk.symmetric> [4, 4, 4], in %i : memref<4xi32> [4], out %b : memref<4x4x4xf32, #mk.symmetric> [4, 4, 4]) {

@@ -40,7 +40,7 @@ if kind == "calls":
     text = doubling(30) + kernel(scope=call)
 elif kind == "reference-calls":
     text = doubling(30) + kernel() + f"""
-func.func @reference(%x: tensor<?xf32>) {{
+func.func @reference(%x: tensor<?xf64>) {{
   %c0 = arith.constant 0 : index
   {call}
   return

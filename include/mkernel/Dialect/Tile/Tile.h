@@ -79,6 +79,10 @@ template <typename... OpTs> bool holds(Operation *op) {
   return holdsAny(op, [](Operation *inner) { return isa<OpTs...>(inner); });
 }
 
+/// What an op computes its results from: its operands, and what its regions use from outside. Who
+/// follows a value backwards asks for these; operands alone leave out what a loop's body takes.
+SmallVector<Value> getInputs(Operation *op);
+
 /// What loads and stores have in common: offsets, in elements, one for each dimension of `buffer`;
 /// none or one valid extent for each dimension of the tile.
 LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
