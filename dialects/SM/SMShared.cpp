@@ -1,5 +1,6 @@
 //===- SMShared.cpp - What lies where in shared memory --------------------===//
 #include "SMVerify.h"
+#include "mkernel/Support/Banks.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -40,8 +41,10 @@ static int64_t getExchanged(Operation *op) {
     return put.getRows() ? all(put.getRows()) : 0;
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
     return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
-  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    return isThreadLocal(transpose) ? 0 : all(transpose.getSource());
+  if (auto transpose = dyn_cast<mk::TransposeOp>(op)) {
+    int64_t exchanged = isThreadLocal(transpose) ? 0 : all(transpose.getSource());
+    return mkernel::spreadOverBanks(llvm::alignTo(exchanged, mkernel::kGroupBytes));
+  }
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
     auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());

@@ -88,12 +88,15 @@ static int64_t countLeft(scf::ForOp loop) {
   return std::min<int64_t>(left - largest, 4 * reserve.getEarly());
 }
 
+/// More would make code longer, of loops that mostly have enough under way.
+static constexpr int64_t kMostAhead = 8;
+
 /// How many iterations ahead in a loop without products, of which so many registers are left.
 static int64_t getDistanceAlone(int64_t left, ArrayRef<Operation *> loads) {
   int64_t registers = 0;
   for (Operation *load : loads)
     registers += countRegisters(load->getResult(0).getType());
-  return std::clamp<int64_t>(left / registers, 1, 4);
+  return std::clamp<int64_t>(left / registers, 1, kMostAhead);
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then

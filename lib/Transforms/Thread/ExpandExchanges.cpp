@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Exchange.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Support/Banks.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -45,7 +46,18 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
     Place place = resultPlaces.at(i);
     results.emplace_back(resultPlaces.number(place, op.getStrides()), place.exists);
   }
-  int64_t perPart = op.getRoom().getBytes() / size;
+  // Where columns are read rows lie so that these are in other banks.
+  int64_t roomBytes = op.getRoom().getBytes();
+  bool isSpread = op.getStrides().back() > 1 && mkernel::isSpreadOverBanks(size) &&
+                  mkernel::fitSpread(roomBytes) > 0;
+  auto spread = [&](Value at) {
+    if (!isSpread)
+      return at;
+    Value padding =
+        add(e, divU(e, at, mkernel::kBanksBytes), divU(e, at, mkernel::kGroupBytes));
+    return add(e, at, mul(e, padding, mkernel::kBankBytes));
+  };
+  int64_t perPart = (isSpread ? mkernel::fitSpread(roomBytes) : roomBytes) / size;
   int64_t parts = llvm::divideCeil(from.getNumElements(), perPart);
   SmallVector<Value> loaded(n);
   for (int64_t part = 0; part < parts; ++part) {
@@ -57,7 +69,7 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
         Value inside = ult(e, at, perPart);
         exists = exists ? and_(e, exists, inside) : inside;
       }
-      return std::pair(add(e, room.start(), mul(e, at, size)), exists);
+      return std::pair(add(e, room.start(), spread(mul(e, at, size))), exists);
     };
     room.meet();
     for (auto [value, where] : llvm::zip_equal(op.getElements(), sources)) {
