@@ -15,7 +15,8 @@ void ItemsOp::inferResultRanges(ArrayRef<ConstantIntRanges> operands, SetIntRang
   set(getRound(), between(0, last));
   for (BlockArgument carried : getRegionIterArgs())
     if (carried.getType().isIntOrIndex())
-      set(carried, ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(carried.getType())));
+      set(carried,
+          ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(carried.getType())));
 }
 
 void InitialItemOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set) {

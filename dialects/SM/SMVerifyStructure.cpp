@@ -117,8 +117,8 @@ LogicalResult OrderOp::verify() {
 
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
-  if (body.getNumArguments() < 2 ||
-      !getItem().getType().isIndex() || !getRound().getType().isIndex())
+  if (body.getNumArguments() < 2 || !getItem().getType().isIndex() ||
+      !getRound().getType().isIndex())
     return emitOpError() << "has a body whose arguments do not begin with the number of the item "
                             "and that of the round, two values of type index";
   auto carry = body.empty() ? CarryOp() : dyn_cast<CarryOp>(body.back());

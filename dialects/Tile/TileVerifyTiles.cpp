@@ -98,8 +98,8 @@ LogicalResult LoadOp::verify() {
   RankedTensorType tile = tileType(getTile()), accessed = tile;
   if (getSpread() && (tile.getRank() != 2 || getRows() || getUnseen()))
     return emitOpError() << "is 'spread', which makes a tile of two dimensions of one row, but its "
-                            "tile has rank " << tile.getRank()
-                         << " or it has 'rows' or 'unseen': leave it out";
+                            "tile has rank "
+                         << tile.getRank() << " or it has 'rows' or 'unseen': leave it out";
   if (getSpread())
     accessed = RankedTensorType::get(tile.getShape().drop_front(), tile.getElementType());
   if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), accessed)) ||

@@ -163,8 +163,8 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, Rate
 }
 
 /// What stands before and behind it, of which nothing overlaps; a team has its share of the
-/// threads. Where nothing is multiplied a row is dealt out to all threads, which meet twice for what
-/// they reduce: to give their parts, and to get the result.
+/// threads. Where nothing is multiplied a row is dealt out to all threads, which meet twice for
+/// what they reduce: to give their parts, and to get the result.
 static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates) {
   double meetings = loop.rows ? 0 : 2 * work.reductions * rates.getReduction();
   Time time = {loop.teams * getElementTime(work, rates) + meetings, "elements"};

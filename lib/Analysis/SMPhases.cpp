@@ -57,8 +57,7 @@ static LogicalResult verifyUnsplit(Operation *op) {
     return op->emitOpError()
            << "is a call in front of the split of roles: inline it by mk-inline-calls";
   if (isa<MkSMDialect>(op->getDialect()) &&
-      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, InitialItemOp, ForwardOp, OrderOp, SwapPartsOp>(
-          op))
+      !isa<ItemsOp, AtItemOp, TicketOp, PopOp, InitialItemOp, ForwardOp, OrderOp, SwapPartsOp>(op))
     return op->emitOpError() << "is of a phase behind the split, in a role that is not split: put "
                                 "it into a partition";
   for (Type type : op->getResultTypes())

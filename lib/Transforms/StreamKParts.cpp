@@ -67,7 +67,8 @@ SmallVector<Value> StreamKParts::load(ValueRange place, TypeRange types) {
   for (auto [buffer, type] : llvm::zip(scratch, types))
     tiles.push_back(LoadOp::create(m.b, m.loc, type, buffer, placeOf(place, zero, buffer),
                                    /*rows=*/Value(), /*rows_at=*/Value(), /*valid=*/ValueRange(),
-                                   /*pad=*/Value(), /*once=*/false, /*own=*/false, /*staged=*/false, /*spread=*/false,
+                                   /*pad=*/Value(), /*once=*/false, /*own=*/false, /*staged=*/false,
+                                   /*spread=*/false,
                                    /*unseen=*/DenseI64ArrayAttr()));
   return tiles;
 }

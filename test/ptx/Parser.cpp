@@ -335,14 +335,10 @@ private:
   }
   bool findSpecial(const std::string &word, Operand &o) {
     static const std::map<std::string, Special> known = {
-        {"%tid.x", Special::Tid},
-        {"%ntid.x", Special::Ntid},
-        {"%ctaid.x", Special::Ctaid},
-        {"%nctaid.x", Special::Nctaid},
-        {"%laneid", Special::Lane},
-        {"%cluster_ctarank", Special::ClusterRank},
-        {"%smid", Special::Smid},
-        {"%globaltimer", Special::Timer}};
+        {"%tid.x", Special::Tid},     {"%ntid.x", Special::Ntid},
+        {"%ctaid.x", Special::Ctaid}, {"%nctaid.x", Special::Nctaid},
+        {"%laneid", Special::Lane},   {"%cluster_ctarank", Special::ClusterRank},
+        {"%smid", Special::Smid},     {"%globaltimer", Special::Timer}};
     auto it = known.find(word);
     if (it == known.end())
       return false;

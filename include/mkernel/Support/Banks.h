@@ -7,8 +7,8 @@
 namespace mkernel {
 
 /// Shared memory has banks of four bytes, which begin again after 128. What threads write along
-/// rows and read along columns would be in one bank: each 128 bytes are followed by four of padding,
-/// and each 1024 by four more, so that neither rows side by side nor groups of eight meet.
+/// rows and read along columns would be in one bank: each 128 bytes are followed by four of
+/// padding, and each 1024 by four more, so that neither rows side by side nor groups of eight meet.
 constexpr int64_t kBankBytes = 4, kBanksBytes = 128, kGroupBytes = 1024;
 
 /// Where byte `at` of a tile lies.

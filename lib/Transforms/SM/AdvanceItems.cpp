@@ -93,9 +93,8 @@ void mk_sm::advanceItems(ItemsOp items) {
   b.setInsertionPoint(&body, behind);
   mk::IndexMath m{b, items.getLoc()};
   Value next = m.add(items.getItem(), m.index(ctas));
-  SmallVector<Value> later =
-      loadEarlyIf(b, m.less(next, items.getTotal()), counted, loads,
-                  {next, m.add(items.getRound(), m.index(1))});
+  SmallVector<Value> later = loadEarlyIf(b, m.less(next, items.getTotal()), counted, loads,
+                                         {next, m.add(items.getRound(), m.index(1))});
   b.setInsertionPointToEnd(&body);
   CarryOp::create(b, items.getLoc(), later);
 

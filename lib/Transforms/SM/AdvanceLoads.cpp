@@ -88,15 +88,14 @@ static int64_t countLeft(scf::ForOp loop) {
   return std::min<int64_t>(left - largest, 4 * reserve.getEarly());
 }
 
-/// More would make code longer, of loops that mostly have enough under way.
-static constexpr int64_t kMostAhead = 8;
-
-/// How many iterations ahead in a loop without products, of which so many registers are left.
-static int64_t getDistanceAlone(int64_t left, ArrayRef<Operation *> loads) {
+/// How many iterations ahead in a loop without products, of which so many registers are left: more
+/// in a role that has none either, where nothing else keeps memory busy.
+static int64_t getDistanceAlone(scf::ForOp loop, int64_t left, ArrayRef<Operation *> loads) {
+  int64_t most = mk::holds<MmaOp>(loop->getParentOfType<PartitionOp>()) ? 4 : 8;
   int64_t registers = 0;
   for (Operation *load : loads)
     registers += countRegisters(load->getResult(0).getType());
-  return std::clamp<int64_t>(left / registers, 1, kMostAhead);
+  return std::clamp<int64_t>(left / registers, 1, most);
 }
 
 /// Reads what a slot has beside the operands of a dot once the dot is under way: until then
@@ -186,13 +185,14 @@ void mk_sm::advanceLoads(ModuleOp module) {
       missed(load, kAdvanceLoads) << "is waited for where it is used: " << why.str();
     };
     int64_t left = countLeft(loop);
-    SmallVector<Operation *> loads = getEarlyLoads(loop, left, /*nothingIsWritten=*/!stores(loop), miss);
+    SmallVector<Operation *> loads =
+        getEarlyLoads(loop, left, /*nothingIsWritten=*/!stores(loop), miss);
     if (loads.empty())
       continue;
     // A turn of the loop takes each of these values once, so that none moves from a register to
     // another one, for which it would have to be there. Tiles that are not loaded ahead would be
     // loaded several at a time.
-    int64_t distance = getDistanceAlone(left, loads);
+    int64_t distance = getDistanceAlone(loop, left, loads);
     bool hasOthers = llvm::any_of(loop.getOps<mk::LoadOp>(), [&](mk::LoadOp load) {
       return !llvm::is_contained(loads, load.getOperation());
     });

@@ -41,8 +41,9 @@ SmallVector<scf::ForOp> mk_sm::getPlainLoops(ModuleOp module) {
       return;
     partition.walk([&](scf::ForOp loop) {
       auto holdsBack = [&](Operation *op) {
-        bool isPlain = isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp, mk::StoreOp,
-                                                     mk_sm::StoreOp, scf::YieldOp>(op);
+        bool isPlain =
+            isMemoryEffectFree(op) ||
+            isa<mk::LoadOp, memref::LoadOp, mk::StoreOp, mk_sm::StoreOp, scf::YieldOp>(op);
         return op != loop && (op->getNumRegions() || isa<MmaOp>(op) || !isPlain);
       };
       if (loop.getInductionVar().getType().isIndex() && !mk::holdsAny(loop, holdsBack))

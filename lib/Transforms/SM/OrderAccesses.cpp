@@ -18,7 +18,8 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-static constexpr StringRef kOrderAccesses = "mk-sm-order-accesses", kOrderTiles = "mk-sm-order-tiles";
+static constexpr StringRef kOrderAccesses = "mk-sm-order-accesses",
+                           kOrderTiles = "mk-sm-order-tiles";
 
 namespace {
 /// A sum of values with factors, and a number.
@@ -195,8 +196,8 @@ static bool areApart(const Access &first, const Access &second) {
 }
 
 bool Ordering::conflict(const Access &first, const Access &second) {
-  bool isShared = llvm::any_of(
-      first.args, [&](unsigned arg) { return llvm::is_contained(second.args, arg); });
+  bool isShared =
+      llvm::any_of(first.args, [&](unsigned arg) { return llvm::is_contained(second.args, arg); });
   if (!isShared || !second.writes || (first.adds && second.adds))
     return false;
   // Where threads have met only what goes by another way to memory may be late.
@@ -265,8 +266,8 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
         OrderOp::create(b, op.getLoc());
         missed(&op, ofTiles ? kOrderTiles : kOrderAccesses)
             << "waits until all threads have done what is in front of it "
-                                       "with the same buffer: load and store the same tile, or "
-                                       "tiles that have nothing in common";
+               "with the same buffer: load and store the same tile, or "
+               "tiles that have nothing in common";
         open.clear();
       }
       open.push_back(*access);

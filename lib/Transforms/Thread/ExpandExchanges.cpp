@@ -53,8 +53,7 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   auto spread = [&](Value at) {
     if (!isSpread)
       return at;
-    Value padding =
-        add(e, divU(e, at, mkernel::kBanksBytes), divU(e, at, mkernel::kGroupBytes));
+    Value padding = add(e, divU(e, at, mkernel::kBanksBytes), divU(e, at, mkernel::kGroupBytes));
     return add(e, at, mul(e, padding, mkernel::kBankBytes));
   };
   int64_t perPart = (isSpread ? mkernel::fitSpread(roomBytes) : roomBytes) / size;

@@ -318,7 +318,7 @@ mk.kernel @two on @mesh dims(uniform N) (
   %c2 = arith.constant 2 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %sent = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
-  mk.role @two ctas(1) {
+  mk.role @two ctas(2) {
     mk.foreach (%i) in (%N) {
       %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
       %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
