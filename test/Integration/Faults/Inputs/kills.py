@@ -26,7 +26,8 @@ def cause_of(name, mode):
     gone = rf"rank {rank} was lost|rank\(s\) .*\b{rank}\b.* did not come within"
     if rank == "0":
         gone += "|rank 0 is gone|for rank 0 of this job" \
-                "|closed the connection before it admitted"
+                "|closed the connection before it admitted" \
+                "|nobody listened at .*: check that rank 0 runs"
     return gone
 
 
