@@ -46,6 +46,9 @@ struct Access {
   Operation *loop = nullptr; // of an earlier iteration of this one
   bool isMet = false;        // all threads have met behind it
 
+  bool isSame(const Access &other) const {
+    return op == other.op && loop == other.loop && isMet == other.isMet;
+  }
   bool isByEngine() const { return isa<mk_sm::StoreOp>(op); }
   /// How far it reaches in a dimension of the buffer.
   int64_t getExtent(size_t dim) const;
@@ -250,7 +253,10 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
         SmallVector<Access> inside(open.begin(), open.end());
         if (!region->empty())
           visit(region->front(), inside);
-        llvm::append_range(after, inside);
+        // What both leave open is one access: else there would be twice as many behind each branch.
+        for (const Access &access : inside)
+          if (llvm::none_of(after, [&](const Access &other) { return other.isSame(access); }))
+            after.push_back(access);
       }
       open.assign(after.begin(), after.end());
     } else if (isa<LoopLikeOpInterface, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp,
