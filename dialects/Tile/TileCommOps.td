@@ -151,8 +151,8 @@ def Mk_CountOp : Mk_CommOp<"count", [Mk_VisibleEffect]> {
 def Mk_PushOp : Mk_CommOp<"push", [Mk_VisibleEffect]> {
   let summary = "appends a record to a queue";
   let description = [{
-    The record has as many values as the queue's records have words, of 32 bits with a sign each:
-    what is larger is cut. Releases; whoever visits the record by `mk.foreach_item` acquires.
+    The record has as many values as the queue's records have words. Releases; whoever
+    visits the record by `mk.foreach_item` acquires.
 
     ```mlir
     mk.push %q, (%b, %e) : !mk.queue<?x2xi32>

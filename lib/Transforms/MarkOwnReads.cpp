@@ -73,10 +73,10 @@ static StringRef findWriter(LoadOp load) {
 }
 
 void mk::markOwnReads(LoadOp load) {
+  if (TargetAttr target = findTarget(load); target && !target.getSm())
+    return;
   auto arg = dyn_cast<BlockArgument>(load.getSource());
-  if (TargetAttr target = findTarget(load); (target && !target.getSm()) || !arg ||
-                                            !isa<KernelOp>(arg.getOwner()->getParentOp()) ||
-                                            isNeverWritten(arg))
+  if (!arg || !isa<KernelOp>(arg.getOwner()->getParentOp()) || isNeverWritten(arg))
     return;
   if (StringRef writer = findWriter(load); !writer.empty()) {
     mk_sm::missed(load, kMarkOwnReads) << "may read what another item writes: " << writer.str();

@@ -147,8 +147,6 @@ static bool areSamePlace(const Access &first, const Access &second) {
 /// Whether each thread has the same elements in both accesses, the second one a store of what
 /// threads have.
 static bool areAligned(const Access &first, const Access &second) {
-  if (isa<memref::StoreOp>(first.op) && isa<memref::StoreOp>(second.op))
-    return true; // by the same thread
   return areSamePlace(first, second) && first.tile == second.tile && !first.isByEngine() &&
          !(first.writes && second.isByEngine());
 }
@@ -198,10 +196,16 @@ static bool areApart(const Access &first, const Access &second) {
   return false;
 }
 
+static bool shareMemory(const Access &first, const Access &second) {
+  return llvm::any_of(first.args,
+                      [&](unsigned arg) { return llvm::is_contained(second.args, arg); });
+}
+
 bool Ordering::conflict(const Access &first, const Access &second) {
-  bool isShared =
-      llvm::any_of(first.args, [&](unsigned arg) { return llvm::is_contained(second.args, arg); });
-  if (!isShared || !second.writes || (first.adds && second.adds))
+  if (!second.writes || (first.adds && second.adds) || !shareMemory(first, second))
+    return false;
+  // One thread stores all scalars.
+  if (isa<memref::StoreOp>(first.op) && isa<memref::StoreOp>(second.op))
     return false;
   // Where threads have met only what goes by another way to memory may be late.
   if (first.isMet && !second.isByEngine())
@@ -284,10 +288,8 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
 bool Ordering::writes(mk::RoleOp role, ArrayRef<Access> open) {
   return mk::holdsAny(role, [&](Operation *op) {
     std::optional<Access> access = getAccess(op);
-    return access && access->writes && llvm::any_of(open, [&](const Access &first) {
-             return llvm::any_of(
-                 first.args, [&](unsigned arg) { return llvm::is_contained(access->args, arg); });
-           });
+    return access && access->writes &&
+           llvm::any_of(open, [&](const Access &first) { return shareMemory(first, *access); });
   });
 }
 

@@ -89,8 +89,7 @@ public:
   }
 
   bool isNeverWhole(Operation *op) {
-    bool passes = findOnlyUser(op) && !isa<mk::LoadOp>(op);
-    return isByElements(op) && (passes || (onlyStores.find(op) && !isa<mk::LoadOp>(op)));
+    return isByElements(op) && !isa<mk::LoadOp>(op) && (findOnlyUser(op) || onlyStores.find(op));
   }
 
   /// Those that are there behind `op`; with what it makes itself.

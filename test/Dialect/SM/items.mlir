@@ -26,6 +26,14 @@ mk.kernel @items on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M parts(4) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
     }
+    // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M iter_args(%[[X:.*]] = %{{.*}} : tensor<8xf32>, %[[Y:.*]] = %M : index) parts(2) {
+    // CHECK-NEXT: mk_sm.order
+    // CHECK-NEXT: mk_sm.carry %[[X]], %[[Y]] : tensor<8xf32>, index
+    %zero = arith.constant dense<0.0> : tensor<8xf32>
+    mk_sm.items (%i) round(%n) of %M iter_args(%x = %zero : tensor<8xf32>, %y = %M : index) parts(2) {
+      mk_sm.order
+      mk_sm.carry %x, %y : tensor<8xf32>, index
+    }
     // CHECK: mk_sm.initial_item
     %first = mk_sm.initial_item
     // CHECK: %[[T:.*]] = mk_sm.ticket loop(1)

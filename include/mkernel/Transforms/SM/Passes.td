@@ -192,8 +192,9 @@ def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDia
     follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots,
     and carried. Pure ops that take it and stand in front of the dots go behind them.
 
-    In a loop of a consumer without dots that only reads: up to four iterations ahead, as far as registers reach that nothing needs
-    over the loop, and whatever is read. Nothing is waited for in it, so what others write meanwhile it may see or not in any case.
+    In a loop of a consumer without dots that only loads and stores: up to eight iterations ahead, four in a partition that has dots elsewhere, as
+    far as registers reach that nothing needs over the loop. One that only reads loads whatever it is: nothing is waited for in it, so
+    what others write meanwhile it may see or not in any case. One that stores loads ahead what no kernel writes, or the item alone (`own`).
   }];
 }
 
