@@ -188,6 +188,19 @@ def MkThread_FromFp8Op : MkThread_Op<"from_fp8", [Pure]> {
   let assemblyFormat = "$type $bits attr-dict";
   let hasVerifier = 1;
 }
+def MkThread_MaskedOrOp : MkThread_Op<"masked_or", [Pure]> {
+  let summary = "bits of a word where a mask has them, and further bits";
+  let description = [{
+    `(x & mask) | bits`, in one instruction.
+
+    ```mlir
+    %w = mk_thread.masked_or %thread, mask 983055 bits 1124090624
+    ```
+  }];
+  let arguments = (ins I32:$x, I32Attr:$mask, I32Attr:$bits);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$x `,` `mask` $mask `bits` $bits attr-dict";
+}
 def MkThread_DivideOp : MkThread_EffectOp<"divide"> {
   let summary = "quotient of unsigned integers that are the same in all lanes, by whole warps";
   let description = [{

@@ -21,6 +21,8 @@ struct Compilation {
   llvm::raw_ostream &output;
   /// Parameters are those of other sizes, which a tuning file has, or the model's.
   bool choseParams = false;
+  /// Other parameters that the model would take, the best ones first.
+  std::vector<NamedNumbers> nextParams = {};
   /// Parameters that are extents of tiles, as messages name them.
   std::string tileParams = {};
   /// What else to change where registers do not reach: of a role beside another one.

@@ -88,6 +88,7 @@ FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &bindi
   bool mayChoose = options.tuning != kNoTuning && !(tuning->found && tuning->exact);
   ModelChoice model = consultModel(kernel, options, binding, tuning->entry.set, mayChoose);
   choseParams = (tuning->found && !tuning->exact) || !model.set.empty();
+  nextParams = model.next;
   // What was measured belongs together.
   setParams(model.set.empty() ? tuning->entry.set : model.set, binding);
   ParamChoice choice{std::move(*tuning), std::move(model), listChoices(kernel)};

@@ -120,6 +120,58 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
   return success();
 }
 
+namespace {
+struct SourceFile {
+  StringRef text, name;
+};
+/// What a compilation says and prints.
+struct Attempt {
+  std::string messages, output;
+};
+} // namespace
+
+/// Where parameters that nobody gave do not compile: what the model would take next, and then the
+/// file's defaults, which may fit where what is best for other sizes does not. `attempt` is what
+/// failed, and becomes what a user sees.
+static bool compileOthers(const SourceFile &file, const CompileOptions &given,
+                          const Compilation &failed, Attempt &attempt) {
+  Attempt next;
+  auto works = [&](const CompileOptions &options) {
+    next = {};
+    return compile(file.text, file.name, options, next.output, next.messages);
+  };
+  auto accept = [&](StringRef what) {
+    // The first error says why.
+    StringRef why = StringRef(attempt.messages).split("error: ").second.split('\n').first;
+    std::string warning = "warning: parameters that were chosen for these sizes do not compile (" +
+                          why.str() + "); " + what.str() + ": --set gives others\n";
+    attempt = {warning + next.messages, std::move(next.output)};
+    return true;
+  };
+  CompileOptions other = given;
+  for (const NamedNumbers &params : failed.nextParams) {
+    other.choice = params;
+    if (!works(other))
+      continue;
+    std::string set;
+    for (const auto &[name, value] : params)
+      set += llvm::formatv("{0}{1}={2}", set.empty() ? "" : ", ", name, value);
+    return accept("the next best ones are used (" + set + ")");
+  }
+  other.choice.clear();
+  other.tuning = kNoTuning.str();
+  if (!failed.choseParams)
+    return false;
+  if (works(other))
+    return accept("the file's defaults are used");
+  if (!StringRef(attempt.messages).starts_with(next.messages))
+    attempt.messages +=
+        "note: parameters that nobody gave were chosen for these sizes (--emit=params says which "
+        "and by what); with the file's defaults it does not compile either:\n" +
+        next.messages;
+  return false;
+}
+
 bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, std::string &output,
                  std::string &messages) {
   CompileOptions options = given;
@@ -164,26 +216,12 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, 
   }
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
-  if (!ok && compilation.choseParams && options.choice.empty()) {
-    // What is best for other sizes may not fit these; the file's defaults may.
-    CompileOptions plain = given;
-    plain.tuning = kNoTuning.str();
-    std::string result, remarks;
-    if (compile(source, name, plain, result, remarks)) {
-      output.replace(written, std::string::npos, result);
-      // Its first error says why.
-      std::string why =
-          StringRef(messages).drop_front(said).split("error: ").second.split('\n').first.str();
-      messages.replace(said, std::string::npos,
-                       "warning: parameters that were chosen for these sizes do not compile (" +
-                           why + "); the file's defaults are used: --set gives others\n" + remarks);
-      return true;
-    }
-    if (!StringRef(messages).drop_front(said).starts_with(remarks))
-      messages +=
-          "note: parameters that nobody gave were chosen for these sizes (--emit=params says "
-          "which and by what); with the file's defaults it does not compile either:\n" +
-          remarks;
+  if (!ok && options.choice.empty() &&
+      (compilation.choseParams || !compilation.nextParams.empty())) {
+    Attempt first{StringRef(messages).substr(said).str(), StringRef(output).substr(written).str()};
+    ok = compileOthers({source, name}, given, compilation, first);
+    messages.replace(said, std::string::npos, first.messages);
+    output.replace(written, std::string::npos, first.output);
   }
   if (!ok && messages.empty())
     diagnostics << "error: " << name << " could not be compiled\n";

@@ -16,6 +16,9 @@ static constexpr int64_t kMostCombinations = 32768, kMostTried = 16 * kMostCombi
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby: how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03;
+/// How many choices are kept for where the code of the best one does not compile: each of them may
+/// take as long as that did.
+static constexpr size_t kNext = 3;
 
 namespace {
 /// A copy of a module whose kernel is as the counter of work wants it.
@@ -118,8 +121,7 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
       return true;
     if (isBetter(candidate, best))
       best = candidate;
-    if (candidates)
-      ranking.add(candidate);
+    ranking.add(candidate);
     return true;
   });
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
@@ -130,8 +132,11 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
   if (!best.prediction)
     return;
   best.compared = count;
-  if (candidates)
-    best.candidates = ranking.take(candidates, best, first);
+  best.candidates = ranking.take(std::max(candidates, kNext + 1), best, first);
+  for (const ModelChoice::Candidate &other :
+       ArrayRef(best.candidates).drop_front().take_front(kNext))
+    best.next.push_back(other.set);
+  best.candidates.resize(std::min(candidates, best.candidates.size()));
   result = std::move(best);
 }
 

@@ -38,6 +38,8 @@ struct ModelChoice {
   };
   /// As many as options.candidates asks for, `set` the first.
   std::vector<Candidate> candidates;
+  /// What comes behind `set`, the best one first, for where the code of that does not compile.
+  std::vector<NamedNumbers> next;
 };
 
 /// Where the values of parameters that nobody gave are from.

@@ -132,6 +132,15 @@ OP(
     })
 OP(
     Move, template <typename T> static T apply(T a) { return a; })
+// For each bit the entry of the table that the bits of a, b and c number.
+OP(
+    Table3, static uint32_t apply(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
+      uint32_t result = 0;
+      for (uint32_t entry = 0; entry < 8; ++entry)
+        if (table >> entry & 1)
+          result |= (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
+      return result;
+    })
 // Each nibble takes a byte of eight, or its sign in all bits.
 OP(
     Permute, static uint32_t apply(uint32_t a, uint32_t b, uint32_t which) {
@@ -286,6 +295,7 @@ void mk::ptx::addArithmetic(Table &t) {
   t["bfi.b64"] = quaternary<uint64_t, uint64_t, uint64_t, uint32_t, uint32_t, Insert>;
   t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t, ExtractSigned>;
   t["bfe.s64"] = ternary<int64_t, int64_t, uint32_t, uint32_t, ExtractSigned>;
+  t["lop3.b32"] = quaternary<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, Table3>;
   t["popc.b32"] = unary<uint32_t, uint32_t, CountOnes>;
   t["popc.b64"] = unary<uint32_t, uint64_t, CountOnes>;
   t["clz.b32"] = unary<uint32_t, uint32_t, LeadingZeroes>;

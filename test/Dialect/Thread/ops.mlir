@@ -226,8 +226,10 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %3 = mk_thread.approximate cos %f
   // CHECK: %[[BITS:.*]] = mk_thread.to_fp8 f8E5M2 %[[F]], %[[F]]
   %bits = mk_thread.to_fp8 f8E5M2 %f, %f
-  // CHECK: mk_thread.from_fp8 f8E4M3FN %[[BITS]]
+  // CHECK: %[[HALVES:.*]] = mk_thread.from_fp8 f8E4M3FN %[[BITS]]
   %halves = mk_thread.from_fp8 f8E4M3FN %bits
+  // CHECK: mk_thread.masked_or %[[HALVES]], mask 15 bits -1
+  %merged = mk_thread.masked_or %halves, mask 15 bits -1
   // CHECK: mk_thread.divide %[[G]], %[[G]]
   %q = mk_thread.divide %g, %g
 }

@@ -50,6 +50,13 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
     return {ptx.pure("cvt.rn.satfinite." + nameOfPair(op.getType()).str() + ".f32 $0, $1, $2;",
                      op.getResult().getType(), {op.getHigh(), op.getLow()})};
   });
+  addPattern<MaskedOrOp>(patterns, [](MaskedOrOp op, Ptx &ptx) -> SmallVector<Value> {
+    // Of two instructions with a constant each ptxas makes no single one.
+    constexpr int kTable = 0xea; // of (a & b) | c (PTX ISA, "lop3")
+    std::string text =
+        llvm::formatv("lop3.b32 $0, $1, {0}, {1}, {2};", op.getMask(), op.getBits(), kTable);
+    return {ptx.pure(text, op.getType(), op.getX())};
+  });
   addPattern<FromFp8Op>(patterns, [](FromFp8Op op, Ptx &ptx) -> SmallVector<Value> {
     return {ptx.pure("cvt.rn.f16x2." + nameOfPair(op.getType()).str() + " $0, $1;",
                      op.getResult().getType(), op.getBits())};

@@ -78,6 +78,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %bits = mk_thread.to_fp8 f8E5M2 %u#0, %f
   // CHECK: "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h"
   %halves = mk_thread.from_fp8 f8E4M3FN %bits
+  // CHECK: "lop3.b32 $0, $1, 983055, 1124090624, 234;", "=r,r" %
+  %merged = mk_thread.masked_or %halves, mask 983055 bits 1124090624
   // CHECK: llvm.call @mk_divide(
   %q = mk_thread.divide %g, %g
 }
