@@ -113,7 +113,7 @@ LogicalResult DeferOp::verify() {
     return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "
                          << elements << ": give it no more";
   auto load = dyn_cast<mk::LoadOp>(source);
-  bool mayWait = load ? mk::isNeverWritten(load.getSource()) : !isa<ReadOp, ReloadOp>(source);
+  bool mayWait = load ? mk::readsNeverWritten(load) : !isa<ReadOp, ReloadOp>(source);
   return mayWait ? success() : verifyMayWait(*this, source, last);
 }
 

@@ -70,6 +70,25 @@ Place Places::inQuad(unsigned i, unsigned first, int64_t blocks) {
 }
 
 // Runs of the tile in row-major order, dealt out to threads.
+/// Whether all of what a thread takes in a round lies in one row, or in whole ones.
+static bool areRoundsWhole(ArrayRef<int64_t> shape, BlockedAttr blocked) {
+  int64_t columns = shape.back(), vector = blocked.getVector(),
+          round = blocked.getThreads() * vector;
+  return columns % round == 0 ||
+         (shape.size() == 2 && round % columns == 0 && columns % vector == 0);
+}
+
+bool Places::haveOneBase() {
+  Attribute layout = tile.getEncoding();
+  SmallVector<int64_t> shape(tile.getShape());
+  if (auto transposed = dyn_cast<TransposedAttr>(layout)) {
+    layout = transposed.getOf();
+    std::swap(shape[0], shape[1]);
+  }
+  auto blocked = dyn_cast<BlockedAttr>(layout);
+  return !blocked || shape.empty() || areRoundsWhole(shape, blocked);
+}
+
 Place Places::findDealt(RankedTensorType type, unsigned i) {
   ArrayRef<int64_t> shape = type.getShape();
   Place result;

@@ -243,6 +243,9 @@ LogicalResult LoadElementsOp::verify() {
     return failure();
   if (getWide() && !getTogether())
     return emitOpError() << "is wide where runs are not loaded at once; give `together`";
+  if (getList() && (getTile().getRank() != 2 || getWide()))
+    return emitOpError() << "gathers the rows of " << getTile() << (getWide() ? " for quads" : "")
+                         << "; give a tile of two dimensions, without `wide`";
   if (!getQuads())
     return success();
   int64_t blocks = *getQuads();

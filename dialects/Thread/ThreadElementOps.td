@@ -167,21 +167,30 @@ def MkThread_LoadElementsOp : MkThread_CompositeOp<"load_elements", [AttrSizedOp
     elements: each loads 2 n elements that are adjacent, where `wide` holds at once, and gets them in place of its own, which
     `exchange_quads` makes of them. The elements are whole such blocks of 64 rows, n at a time.
 
+    With `list` row i of a tile of two dimensions is that of the i-th i32 from the address on, where these are `stride` places of 4
+    bytes from each other; `offsets` and `limits` are those of the list, and rows exist whose entry is from the first of `entries` on
+    and below the second. Entries count from the row at `start`.
+
     ```mlir
     %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
         strides(%n, %m) offsets(%n, %m) limits(%n, %m) pad(%x : f32) together(%yes) thread(%thread) : f32, f32
     %e:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #mk_sm.mma<warpgroups = 1>>
         at %address strides(%n, %m) offsets(%n, %m) limits(%n, %m) together(%yes) wide(%yes) thread(%thread)
         : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+    %g, %h = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
+        strides(%n, %m) offsets(%n, %m) limits(%n, %m) together(%yes) list(%b stride %w) entries(%least, %below)
+        thread(%thread) : f32, f32
     ```
   }];
   let arguments = (ins DenseI32ArrayAttr:$which, OptionalAttr<I64Attr>:$quads, MkThread_Tile:$tile, I64:$start,
                        Variadic<I64>:$strides, Variadic<I64>:$offsets, Variadic<I64>:$limits, Optional<AnyType>:$pad,
-                       Optional<I1>:$together, Optional<I1>:$wide, I32:$thread);
+                       Optional<I1>:$together, Optional<I1>:$wide, Optional<I64>:$list, Optional<I32>:$list_stride,
+                       Optional<I32>:$entries_from, Optional<I32>:$entries_below, I32:$thread);
   let results = (outs MkThread_Elements:$elements);
   let assemblyFormat = [{
     $which (`quads` $quads^)? `of` $tile `at` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)` `limits` `(` $limits `)`
     (`pad` `(` $pad^ `:` type($pad) `)`)? (`together` `(` $together^ `)`)? (`wide` `(` $wide^ `)`)?
+    (`list` `(` $list^ `stride` $list_stride `)` `entries` `(` $entries_from `,` $entries_below `)`)?
     `thread` `(` $thread `)` attr-dict `:` type($elements)
   }];
   let hasVerifier = 1;

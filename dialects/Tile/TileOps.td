@@ -30,8 +30,7 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
 
     With `rows(%list[%at])` the rows of a tile of two dimensions are gathered: row i is that of the offsets and
     `list[at + i]` further. A row whose entry does not exist in the list, or is behind `valid`, reads as zero, as do
-    rows and columns outside the buffer; there is no `pad`. The list must not change until the tile has been used. On GPUs only operands of `mk.dot` are
-    gathered.
+    rows and columns outside the buffer; there is no `pad`. The list must not change until the tile has been used.
 
     ```mlir
     %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>

@@ -78,3 +78,7 @@ bool mk::isNeverWritten(Value buffer) {
   return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
          kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == ArgKind::In;
 }
+
+bool mk::readsNeverWritten(LoadOp load) {
+  return isNeverWritten(load.getSource()) && (!load.getRows() || isNeverWritten(load.getRows()));
+}

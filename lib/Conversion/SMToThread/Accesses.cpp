@@ -28,6 +28,7 @@ struct Access {
   Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null:
                   // never
   Value wide;     // i1: together, and rows begin at multiples of 16 bytes; null: not asked for
+  ListedRows rows; // null: they lie behind each other
 };
 /// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
 /// whether that is within the buffer.
@@ -84,6 +85,19 @@ static Access findAccess(PartitionBuilder &p, const Buffer &buffer, RankedTensor
   return access;
 }
 
+/// The rows of the tile that exist are those that the list has, and entries of it that are rows.
+static void findListed(PartitionBuilder &p, LoadOp op, const Buffer &buffer, Access &access) {
+  int64_t d = buffer.type.getRank() - 2;
+  SmallVector<Value> offsets = p.scalars(op.getOffsets());
+  access.rows = findRows(p, op, buffer, d, offsets[d], op.getRows(), p.scalar(op.getRowsAt()),
+                         op.getValid().empty() ? Value() : p.scalar(op.getValid()[0]));
+  Value left = resize(p, access.rows.left, p.i64);
+  for (int64_t i = 0; i < d; ++i)
+    left = select(p, ult(p, offsets[i], sizeOf(p, buffer, i)), left, p.c64(0));
+  access.limits[0] = left;
+  access.offsets[0] = sub(p, p.c64(0), resize(p, access.rows.from, p.i64));
+}
+
 static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   int64_t size = getElementBytes(type.getElementType());
@@ -93,12 +107,15 @@ static LogicalResult lowerLoad(LoadOp op, PartitionBuilder &p) {
   p.setFragment(op, [&] {
     Value pad = op.getPad() ? p.scalar(op.getPad()) : Value();
     Access from = findAccess(p, buffer, type, op.getOffsets(), op.getValid(),
-                             getNumElements(type) % mk_thread::getRun(type) == 0, /*quads=*/true,
-                             op.getSpread());
-    return mk_thread::LoadElementsOp::create(p, getElementTypes(type), numberElements(type),
-                                             /*quads=*/IntegerAttr(), type, from.start,
-                                             from.strides, from.offsets, from.limits, pad,
-                                             from.together, from.wide, from.thread);
+                             getNumElements(type) % mk_thread::getRun(type) == 0,
+                             /*quads=*/!op.getRows(), op.getSpread());
+    if (op.getRows())
+      findListed(p, op, buffer, from);
+    return mk_thread::LoadElementsOp::create(
+        p, getElementTypes(type), numberElements(type),
+        /*quads=*/IntegerAttr(), type, from.start, from.strides, from.offsets, from.limits, pad,
+        from.together, from.wide, from.rows.list, from.rows.stride, from.rows.least,
+        from.rows.below, from.thread);
   });
   return success();
 }

@@ -172,3 +172,20 @@ SmallVector<Value> sm::byteStrides(PartitionBuilder &p, const Buffer &buffer) {
 Value sm::narrow(PartitionBuilder &p, Value value) {
   return resize(p, minS(p, maxS(p, value, 0), 1 << 20), p.i32);
 }
+
+/// In the range of i32, without the least.
+static Value toEntry(PartitionBuilder &p, Value value) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  return resize(p, minS(p, maxS(p, value, -most), most), p.i32);
+}
+
+ListedRows sm::findRows(PartitionBuilder &p, Operation *op, const Buffer &buffer, int64_t d,
+                        Value offset, Value memref, Value at, Value valid) {
+  Buffer list = getBuffer(p, op, memref);
+  Value left = sub(p, sizeOf(p, list, 0), at);
+  if (valid)
+    left = minS(p, left, valid);
+  return {elementAddress(p, list, {at}),        resize(p, strideOf(p, list, 0), p.i32),
+          narrow(p, sub(p, p.c64(0), at)),      narrow(p, left),
+          toEntry(p, sub(p, p.c64(0), offset)), toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
+}

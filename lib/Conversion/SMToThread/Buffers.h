@@ -68,6 +68,18 @@ SmallVector<Value> limits(PartitionBuilder &p, const Buffer &buffer, ArrayRef<Va
 /// A number of rows or columns in 32 bits: a tile has few.
 Value narrow(PartitionBuilder &p, Value value);
 
+/// Rows of a buffer that a list names.
+struct ListedRows {
+  Value list,
+      stride;       // i64: address of the entry of the first row; i32: entries from one to the next
+  Value from, left; // i32: of the tile's rows, those that are looked up
+  Value least, below; // i32: entries of rows that exist
+};
+/// `offset`: the row from which entries count, in dimension d of the buffer; `valid`: null or how
+/// many rows are.
+ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buffer, int64_t d,
+                    Value offset, Value memref, Value at, Value valid);
+
 } // namespace mlir::mk::sm
 
 #endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_BUFFERS_H

@@ -86,35 +86,6 @@ static void copyByThreads(PartitionBuilder &p, const TileCopy &copy, Value arriv
       makeCopiers(p));
 }
 
-/// In the range of i32, without the least.
-static Value toEntry(PartitionBuilder &p, Value value) {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  return resize(p, minS(p, maxS(p, value, -most), most), p.i32);
-}
-
-namespace {
-/// Rows of a buffer that a list names, as copiers take them.
-struct ListedRows {
-  Value list,
-      stride; // i64: address of the entry of the first row; i32: entries from one to the next
-  Value from, left;   // of the tile's rows, those that are looked up
-  Value least, below; // entries of rows that exist
-};
-} // namespace
-
-/// `offset`: the row from which entries count, in dimension d of the buffer; `valid`: null or how
-/// many rows are.
-static ListedRows findRows(PartitionBuilder &p, Operation *op, const Buffer &buffer, int64_t d,
-                           Value offset, Value memref, Value at, Value valid) {
-  Buffer list = getBuffer(p, op, memref);
-  Value left = sub(p, sizeOf(p, list, 0), at);
-  if (valid)
-    left = minS(p, left, valid);
-  return {elementAddress(p, list, {at}),        resize(p, strideOf(p, list, 0), p.i32),
-          narrow(p, sub(p, p.c64(0), at)),      narrow(p, left),
-          toEntry(p, sub(p, p.c64(0), offset)), toEntry(p, sub(p, sizeOf(p, buffer, d), offset))};
-}
-
 static LogicalResult lowerSelectRows(SelectRowsOp op, PartitionBuilder &p) {
   if (!p.info.byThreads)
     return op.emitOpError() << "has copiers look rows up, which there are in the variant for any "

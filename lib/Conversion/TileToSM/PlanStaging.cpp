@@ -179,17 +179,6 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     }
     plan.sites.push_back(site);
   }
-  auto checkGathered = [&](LoadOp load) -> WalkResult {
-    if (!load.getRows() || load->use_empty() || plan.staged.contains(load))
-      return WalkResult::advance();
-    return load.emitOpError()
-           << "gathers the rows of a tile that no mk.dot multiplies; "
-           << getSmTarget(load).getName() << " gathers operands of "
-              "products only: put the rows side by side with mk.put ... rows, and load them from "
-              "there";
-  };
-  if (plan.op->walk(checkGathered).wasInterrupted())
-    return failure();
   plan.op->walk([&](LoadOp load) {
     if (load.getStaged() && !plan.staged.contains(load) && !load->use_empty())
       planRead(plan, load, loads);

@@ -98,8 +98,7 @@ bool mk_sm::hasOtherEffects(Operation *op) {
 
 bool mk_sm::readsResults(Operation *op) {
   if (auto load = dyn_cast<mk::LoadOp>(op))
-    return !mk::isNeverWritten(load.getSource()) ||
-           (load.getRows() && !mk::isNeverWritten(load.getRows()));
+    return !mk::readsNeverWritten(load);
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return !mk::isNeverWritten(load.getMemRef());
   // Their effects on what they guard or write are declared as reads, too. A put does read.

@@ -46,7 +46,7 @@ void mk_sm::hoistLoads(DeferOp deferral) {
   Operation *products = findProducts(load->getBlock());
   if (!products || !products->isBeforeInBlock(load))
     return;
-  if (!load.getOwn() && !mk::isNeverWritten(load.getSource())) {
+  if (!load.getOwn() && !mk::readsNeverWritten(load)) {
     missed(load, kHoistLoads) << "begins behind the products, since it may read what this launch "
                                  "writes";
     return;

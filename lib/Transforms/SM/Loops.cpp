@@ -200,7 +200,9 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(Counted loop, int64_t most, bool n
       continue;
     llvm::SetVector<Operation *> slice;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (!nothingIsWritten && !mk::isNeverWritten(source) && !isOwn(&op)) {
+    auto tile = dyn_cast<mk::LoadOp>(op);
+    bool isWritten = tile ? !mk::readsNeverWritten(tile) : !mk::isNeverWritten(source);
+    if (!nothingIsWritten && isWritten && !isOwn(&op)) {
       giveUp(&op, "its buffer may be written meanwhile; load it in front of the loop");
     } else if (!llvm::all_of(op.getOperands(),
                              [&](Value operand) { return addScalars(operand, loop, slice); })) {

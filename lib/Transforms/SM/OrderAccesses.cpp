@@ -47,7 +47,7 @@ struct Access {
   bool isMet = false;        // all threads have met behind it
 
   bool isSame(const Access &other) const {
-    return op == other.op && loop == other.loop && isMet == other.isMet;
+    return op == other.op && buffer == other.buffer && loop == other.loop && isMet == other.isMet;
   }
   bool isByEngine() const { return isa<mk_sm::StoreOp>(op); }
   /// How far it reaches in a dimension of the buffer.
@@ -67,6 +67,8 @@ public:
 
 private:
   std::optional<Access> getAccess(Operation *op);
+  /// Of the rows that a load looks up.
+  Access getListAccess(mk::LoadOp load);
   void visitLoop(Operation *loop, SmallVectorImpl<Access> &open);
   bool conflict(const Access &first, const Access &second);
 
@@ -110,6 +112,14 @@ int64_t Access::getExtent(size_t dim) const {
   ArrayRef<int64_t> shape = tile.getShape().drop_front(load && load.getSpread() ? 1 : 0);
   size_t outer = offsets.size() - shape.size();
   return dim < outer ? 1 : shape[dim - outer];
+}
+
+Access Ordering::getListAccess(mk::LoadOp load) {
+  return Access{load,
+                load.getRows(),
+                mk::getPossibleArgs(kernel, load.getRows()),
+                load.getRowsAtMutable(),
+                {}};
 }
 
 std::optional<Access> Ordering::getAccess(Operation *op) {
@@ -271,6 +281,8 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
         for (Block &inner : region)
           visit(inner, open);
     } else if (std::optional<Access> access = getAccess(&op)) {
+      if (auto load = dyn_cast<mk::LoadOp>(op); load && load.getRows())
+        open.push_back(getListAccess(load));
       if (llvm::any_of(open, [&](const Access &first) { return conflict(first, *access); })) {
         OpBuilder b(&op);
         OrderOp::create(b, op.getLoc());

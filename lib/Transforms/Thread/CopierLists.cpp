@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-/// An entry of no row that exists, and the place of one.
-static constexpr int64_t kNoRow = std::numeric_limits<int32_t>::min(), kNoPlace = -1;
+/// The place of a row that does not exist.
+static constexpr int64_t kNoPlace = -1;
 static constexpr int64_t kPieceBytes = 16;
 
 /// The entry for a tile's row, kNoRow where the list has none.

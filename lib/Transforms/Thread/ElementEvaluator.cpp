@@ -31,7 +31,9 @@ SmallVector<LoadElementsOp> mk_thread::loadInQuads(Emitter &e, LoadElementsOp op
           e, SmallVector<Type>(which.size(), op->getResult(0).getType()), which, quads, tile,
           at(op.getStart()), all(op.getStrides()), all(op.getOffsets()), all(op.getLimits()),
           optional(op.getPad()), together ? optional(op.getTogether()) : Value(),
-          quads ? optional(op.getWide()) : Value(), at(op.getThread())));
+          quads ? optional(op.getWide()) : Value(), optional(op.getList()),
+          optional(op.getListStride()), optional(op.getEntriesFrom()),
+          optional(op.getEntriesBelow()), at(op.getThread())));
   };
   SmallVector<int32_t> left(which);
   for (int64_t blocks : op.getWide() ? getQuadBlocks(tile) : SmallVector<int64_t>()) {

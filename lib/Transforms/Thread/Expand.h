@@ -12,6 +12,9 @@
 
 namespace mlir::mk_thread {
 
+/// What stands for an entry that a list of rows does not have: no row that exists.
+constexpr int64_t kNoRow = std::numeric_limits<int32_t>::min();
+
 /// Each op of a kind makes way for what `emit` emits in its place, whose results it gives.
 template <typename OpT>
 void replaceEach(ModuleOp module, function_ref<SmallVector<Value>(OpT, Emitter &)> emit) {

@@ -17,33 +17,39 @@ template <typename OpT> class Access {
 public:
   Access(OpT op, Emitter &e) : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
 
+  /// Loads which rows the list has for the thread's elements, all of them together.
+  void loadEntries() {
+    for (int32_t i : op.getWhich()) {
+      Value &entry = entries[getRowKey(i)];
+      if (!entry)
+        entry = loadEntry(places.at(i));
+    }
+  }
+
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
   /// i1. A run exists as a whole or not at all; short ones do where their row does.
-  Value exists(const Place &place, bool run) {
-    Value all;
-    for (int64_t d = 0, rank = tile.getRank(), n = rank - (run && !areRunsLong(tile)); d < n; ++d) {
-      Value index = add(e, place.base[d], place.offset[d]);
-      std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
-      Value inside =
-          limit && *limit >= tile.getDimSize(d) ? e.cbool(true) : slt(e, index, op.getLimits()[d]);
-      std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
-      bool alongRun = run && d + 1 == rank; // which are only moved at once from column 0 on
-      if (!alongRun && (!offset || *offset < 0))
-        inside = and_(e, inside, sge(e, add(e, index, op.getOffsets()[d]), 0));
-      all = all ? and_(e, all, inside) : inside;
-    }
-    if (place.exists)
-      all = all ? and_(e, all, place.exists) : place.exists;
+  Value exists(unsigned i, const Place &place, bool run) {
+    int64_t rank = tile.getRank();
+    Value all = existsIn(place, 0, rank - (run && !areRunsLong(tile)), run);
+    if constexpr (isGathering)
+      if (Value entry = getEntry(i)) {
+        all = both(all, sge(e, entry, op.getEntriesFrom()));
+        all = both(all, slt(e, entry, op.getEntriesBelow()));
+      }
+    all = both(all, place.exists);
     return all ? all : e.cbool(true);
   }
-  Value address(const Place &place) {
+  Value address(unsigned i, const Place &place) {
     Value at = op.getStart();
     int64_t rank = tile.getRank();
-    for (int64_t d = 0; d < rank; ++d)
-      at = add(
-          e, at,
-          mul(e, add(e, place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
+    Value entry = getEntry(i);
+    for (int64_t d = 0; d < rank; ++d) {
+      Value index = add(e, place.base[d], d + 1 < rank ? place.offset[d] : 0);
+      if (!d && entry)
+        index = resize(e, entry, e.i64, /*isSigned=*/true);
+      at = add(e, at, mul(e, index, op.getStrides()[d]));
+    }
     // A tile of one element has no dimension.
     return rank ? add(e, at, mul(e, op.getStrides().back(), place.offset.back())) : at;
   }
@@ -53,10 +59,50 @@ public:
   }
 
 private:
+  static constexpr bool isGathering = std::is_same_v<OpT, LoadElementsOp>;
+
+  /// Of two conditions, of which null always holds.
+  Value both(Value x, Value y) { return x && y ? and_(e, x, y) : x ? x : y; }
+
+  /// i1. Whether the place is inside in these dimensions; null if there is none.
+  Value existsIn(const Place &place, int64_t from, int64_t to, bool run) {
+    Value all;
+    for (int64_t d = from; d < to; ++d) {
+      Value index = add(e, place.base[d], place.offset[d]);
+      std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
+      Value inside =
+          limit && *limit >= tile.getDimSize(d) ? e.cbool(true) : slt(e, index, op.getLimits()[d]);
+      std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
+      bool alongRun =
+          run && d + 1 == tile.getRank(); // which are only moved at once from column 0 on
+      if (!alongRun && (!offset || *offset < 0))
+        inside = and_(e, inside, sge(e, add(e, index, op.getOffsets()[d]), 0));
+      all = both(all, inside);
+    }
+    return all;
+  }
+
+  /// Which row the list has for an element's; null without a list.
+  Value getEntry(unsigned i) { return entries.empty() ? Value() : entries.lookup(getRowKey(i)); }
+
+  /// The same number for elements of one row.
+  int64_t getRowKey(unsigned i) {
+    return places.haveOneBase() ? places.at(i).offset[0] : i / getRun(tile);
+  }
+
+  Value loadEntry(const Place &place) {
+    Value row = add(e, place.base[0], place.offset[0]);
+    Value stride = resize(e, op.getListStride(), e.i64, /*isSigned=*/true);
+    Value at = add(e, op.getList(), shl(e, mul(e, row, stride), 2));
+    Value listed = both(existsIn(place, 0, 1, /*run=*/false), place.exists);
+    return LoadOp::create(e, e.i32, at, 4, resize(e, listed, e.i32), e.c32(kNoRow)).getResult(0);
+  }
+
   OpT op;
   Emitter &e;
   RankedTensorType tile;
   Places places;
+  llvm::SmallDenseMap<int64_t, Value> entries; // of a list, by row
 };
 } // namespace
 
@@ -82,6 +128,8 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int
 
 static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
   Access<LoadElementsOp> access(op, e);
+  if (op.getList())
+    access.loadEntries();
   int64_t blocks = op.getQuads().value_or(0);
   auto find = [&](size_t k) {
     ArrayRef<int32_t> which = op.getWhich();
@@ -102,8 +150,10 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     SmallVector<Value> result;
     for (size_t k = 0; k < op.getWhich().size(); ++k) {
       Place where = find(k);
-      Value exists = access.exists(where, /*run=*/false);
-      result.push_back(convert(loadWhere(e, exists, access.address(where), size, pad)[0], element));
+      int32_t i = op.getWhich()[k];
+      Value exists = access.exists(i, where, /*run=*/false);
+      result.push_back(
+          convert(loadWhere(e, exists, access.address(i, where), size, pad)[0], element));
     }
     return result;
   };
@@ -115,8 +165,10 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     SmallVector<Value> result;
     for (size_t k = 0; k < op.getWhich().size(); k += run) {
       Place where = find(k);
-      Value exists = access.exists(where, /*run=*/true);
-      SmallVector<Value> loaded = loadWhere(e, exists, access.address(where), run * size, padWords);
+      int32_t i = op.getWhich()[k];
+      Value exists = access.exists(i, where, /*run=*/true);
+      SmallVector<Value> loaded =
+          loadWhere(e, exists, access.address(i, where), run * size, padWords);
       if (size == 4)
         for (Value value : loaded)
           result.push_back(convert(value, element));
@@ -132,9 +184,10 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
     for (size_t k = 0; k < op.getWhich().size(); k += 4 * blocks)
       for (int64_t half = 0; half < 2; ++half) {
         Place where = find(k + 2 * half);
-        Value exists = access.exists(where, /*run=*/true);
+        int32_t i = op.getWhich()[k];
+        Value exists = access.exists(i, where, /*run=*/true);
         SmallVector<Value> loaded =
-            loadWhere(e, exists, access.address(where), 2 * blocks * size, padWords);
+            loadWhere(e, exists, access.address(i, where), 2 * blocks * size, padWords);
         for (auto [block, word] : llvm::enumerate(loaded))
           words[k / 2 + 2 * block + half] = word;
       }
@@ -319,9 +372,10 @@ static void storeElements(StoreElementsOp op, Emitter &e) {
     return LLVM::BitcastOp::create(e, bits, value);
   };
   auto find = [&](size_t k, bool inRuns) {
-    Place where = access.at(op.getWhich()[k]);
-    Value exists = access.exists(where, inRuns);
-    return std::pair(access.address(where), owner ? and_(e, exists, owner) : exists);
+    int32_t i = op.getWhich()[k];
+    Place where = access.at(i);
+    Value exists = access.exists(i, where, inRuns);
+    return std::pair(access.address(i, where), owner ? and_(e, exists, owner) : exists);
   };
   auto singly = [&] {
     for (size_t k = 0; k < op.getWhich().size(); ++k) {

@@ -286,15 +286,3 @@ mk.kernel @columns_fit on @mesh dims(uniform K) (
     mk.store %d, %c[%c0, %c0] : tensor<128x512xf32>, memref<?x?xf32>
   }
 }
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @gathered on @mesh (in %x : memref<64x64xf32> [64, 64], in %list : memref<64xi32> [64], out %c : memref<64x64xf32> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    // expected-error @+1 {{gathers the rows of a tile that no mk.dot multiplies; sm_90a gathers operands of products only: put the rows side by side with mk.put ... rows, and load them from there}}
-    %a = mk.load %x[%c0, %c0] rows(%list[%c0] : memref<64xi32>) : memref<64x64xf32> -> tensor<64x64xf32>
-    mk.store %a, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
-  }
-}

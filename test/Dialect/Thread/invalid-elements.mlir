@@ -265,6 +265,27 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{gathers the rows of 'tensor<256xf32, #mk_sm.blocked<threads = 128, vector = 2>>'; give a tile of two dimensions, without `wide`}}
+  %a:2 = mk_thread.load_elements [0, 1] of tensor<256xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %g strides(%g) offsets(%g) limits(%g) list(%g stride %w) entries(%w, %w) thread(%w) : f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %yes = arith.constant true
+  // expected-error @+1 {{gathers the rows of 'tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>>' for quads; give a tile of two dimensions, without `wide`}}
+  %a:2 = mk_thread.load_elements [0, 1] of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) list(%g stride %w) entries(%w, %w) thread(%w) : f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   // expected-error @+1 {{has quads share 4 blocks of 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>'; use two or four of accumulators of 16 bits, and `wide`}}

@@ -598,6 +598,9 @@ mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) pad(%[[X]] : f32) together(%[[YES]]) thread(%[[W]]) : f32, f32
   %h:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32
+  // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] {{.*}} together(%[[YES]]) list(%[[G]] stride %[[W]]) entries(%[[W]], %[[W]]) thread(%[[W]]) : f32, f32
+  %gathered:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) together(%yes) list(%g stride %w) entries(%w, %w) thread(%w) : f32, f32
   // CHECK: %[[Q:.*]]:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) together(%[[YES]]) wide(%[[YES]]) thread(%[[W]]) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   %q:8 = mk_thread.load_elements [0, 1, 2, 3, 4, 5, 6, 7] quads 2 of tensor<64x16xbf16, #acc> at %g strides(%g, %g)
       offsets(%g, %g) limits(%g, %g) together(%yes) wide(%yes) thread(%w) : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16

@@ -343,16 +343,6 @@ mk.kernel @k on @mesh (in %a : memref<64x64xbf16> [64, 64], out %b : memref<64x6
   }
 }
 
-// ROW: gathered rows (`rows` of `mk.load`) of a tile that no product takes
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @k on @mesh (in %a : memref<64x64xf32> [64, 64], in %i : memref<64xi32> [64], out %b : memref<64x64xf32> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    %x = mk.load %a[%c0, %c0] rows(%i[%c0] : memref<64xi32>) : memref<64x64xf32> -> tensor<64x64xf32>
-    mk.store %x, %b[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
-  }
-}
-
 // ROW: products of 8 or 32 bits whose operands are not K-major
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<64x64xf8E4M3FN> [64, 64], in %b : memref<64x64xf8E4M3FN> [64, 64], out %c : memref<64x64xf32> [64, 64]) {

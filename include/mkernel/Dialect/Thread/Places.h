@@ -24,6 +24,8 @@ public:
   /// Of the elements from `first` on, of so many blocks that quads share: where the one is that a
   /// thread loads in place of its own.
   Place inQuad(unsigned i, unsigned first, int64_t blocks);
+  /// Whether what depends on the thread is the same for all elements.
+  bool haveOneBase();
   /// The element's number in the tile, row-major or in memory with these strides, i32.
   Value number(const Place &place);
   Value number(const Place &place, ArrayRef<int64_t> strides);

@@ -9,6 +9,8 @@ namespace mlir::mk {
 /// Whether all arguments that a buffer may be are ones that no kernel writes: their contents need
 /// no wait.
 bool isNeverWritten(Value buffer);
+/// Whether that holds for all that the load reads, a list of rows as well.
+bool readsNeverWritten(LoadOp load);
 
 /// Whether the op, not those inside it, acts on what others see: it writes a buffer, tells
 /// somebody something, or orders that. Waiting and reading are no such acts. Ops of `mk` say so
