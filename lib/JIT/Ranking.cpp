@@ -47,16 +47,17 @@ bool mk::isBetter(const ModelChoice &candidate, const ModelChoice &best) {
          (ratio <= 1 + kAlike && countAsked(candidate.work) < countAsked(best.work));
 }
 
-/// Extents of tiles in steps of half an octave (without products, how much the largest one has),
-/// teams, and how items are divided.
+/// Extents of tiles in steps of half an octave (without products, how much is loaded, and how much
+/// the largest one has), teams, and how items are divided.
 Ranking::Family Ranking::getFamily(const KernelWork &work) {
   auto step = [](int64_t extent) {
     return std::lround(2 * std::log2(std::max<int64_t>(extent, 1)));
   };
   Family family;
   for (const LoopWork &loop : work.loops)
-    family.append({step(loop.rows), step(loop.rows ? loop.columns : loop.largest), loop.teams,
-                   loop.parts, static_cast<int64_t>(loop.schedule)});
+    family.append({step(loop.rows ? loop.rows : loop.held),
+                   step(loop.rows ? loop.columns : loop.largest), loop.teams, loop.parts,
+                   static_cast<int64_t>(loop.schedule)});
   return family;
 }
 

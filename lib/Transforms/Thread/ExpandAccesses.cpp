@@ -17,14 +17,20 @@ template <typename OpT> class Access {
 public:
   Access(OpT op, Emitter &e) : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
 
-  /// Loads which rows the list has for the thread's elements, all of them together.
-  void loadEntries() {
+  /// Which rows a list has for the thread's elements, by row.
+  using Entries = llvm::SmallDenseMap<int64_t, Value>;
+
+  /// Loads them, all together.
+  Entries loadEntries() {
+    Entries entries;
     for (int32_t i : op.getWhich()) {
       Value &entry = entries[getRowKey(i)];
       if (!entry)
         entry = loadEntry(places.at(i));
     }
+    return entries;
   }
+  void setEntries(Entries known) { entries = std::move(known); }
 
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
@@ -102,7 +108,7 @@ private:
   Emitter &e;
   RankedTensorType tile;
   Places places;
-  llvm::SmallDenseMap<int64_t, Value> entries; // of a list, by row
+  Entries entries;
 };
 } // namespace
 
@@ -126,10 +132,11 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int
   return result;
 }
 
-static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e) {
+using Listed = Access<LoadElementsOp>::Entries;
+
+static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e, Listed entries) {
   Access<LoadElementsOp> access(op, e);
-  if (op.getList())
-    access.loadEntries();
+  access.setEntries(std::move(entries));
   int64_t blocks = op.getQuads().value_or(0);
   auto find = [&](size_t k) {
     ArrayRef<int32_t> which = op.getWhich();
@@ -227,6 +234,72 @@ static SmallVector<Value> exchangeQuads(ExchangeQuadsOp op, Emitter &e) {
                     words[first + (place + apart) * perBlock + row]);
     }
   return unpack(e, words, element, op.getNumResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of lists
+//===----------------------------------------------------------------------===//
+
+/// Whether the op gives the same wherever in a thread's code it stands.
+static bool isSameAnywhere(Operation *op) {
+  return isMemoryEffectFree(op) || isa<ParamOp, ThreadIdOp>(op);
+}
+
+/// Whether what is read behind the op may be read in front of it as well.
+static bool mayBePassed(Operation *op) {
+  return isSameAnywhere(op) || isa<LoadElementsOp, ReadElementsOp, ReloadElementsOp, LoadOp>(op);
+}
+
+/// What the values follow from in the block, from `first` on, into `needed`. False if that may not
+/// be moved to there.
+static bool collect(ValueRange values, Operation *first, llvm::SetVector<Operation *> &needed) {
+  for (Value value : values) {
+    Operation *op = value.getDefiningOp();
+    op = op ? first->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+    if (!op || op->isBeforeInBlock(first) || needed.contains(op))
+      continue;
+    if (op->getNumRegions() || !isSameAnywhere(op) || !collect(op->getOperands(), first, needed))
+      return false;
+    needed.insert(op);
+  }
+  return true;
+}
+
+/// Loads entries of lists: those of several loads that follow each other together, in front of the
+/// first one, since a row is waited for twice, until its entry is there and until itself is.
+static void lookUpRows(Block &block, Emitter &e, DenseMap<Operation *, Listed> &entries) {
+  Operation *first = nullptr;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto load = dyn_cast<LoadElementsOp>(op);
+    if (!load || !load.getList()) {
+      first = mayBePassed(&op) ? first : nullptr;
+      continue;
+    }
+    SmallVector<Value> needs{load.getList(), load.getListStride(), load.getOffsets()[0],
+                             load.getLimits()[0], load.getThread()};
+    llvm::SetVector<Operation *> needed;
+    if (first && collect(needs, first, needed))
+      for (Operation *need : needed)
+        need->moveBefore(first);
+    else
+      first = load;
+    e.setLoc(load.getLoc());
+    e.setInsertionPoint(first);
+    e.beginSharing();
+    entries[load] = Access<LoadElementsOp>(load, e).loadEntries();
+  }
+}
+
+static void expandLoads(ModuleOp module) {
+  DenseMap<Operation *, Listed> entries;
+  for (auto kernel : module.getOps<KernelOp>()) {
+    Emitter emitter(module.getContext(), kernel.getLoc());
+    emitter.enter(kernel);
+    kernel.walk([&](Block *block) { lookUpRows(*block, emitter, entries); });
+  }
+  replaceEach<LoadElementsOp>(module, [&](LoadElementsOp op, Emitter &e) {
+    return loadElements(op, e, entries.lookup(op));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -401,7 +474,7 @@ static void storeElements(StoreElementsOp op, Emitter &e) {
 }
 
 void mk_thread::expandAccesses(ModuleOp module) {
-  replaceEach<LoadElementsOp>(module, loadElements);
+  expandLoads(module);
   replaceEach<ExchangeQuadsOp>(module, exchangeQuads);
   replaceEach<ReloadElementsOp>(module, reload);
   replaceEach<ReadElementsOp>(module, readChunks);
