@@ -85,6 +85,19 @@ static int64_t countRegisters(SmAttr sm) {
   return most * kWarpgroupThreads;
 }
 
+/// Turns of loops without products that wait for what they load: where registers do not hold it
+/// twice, beside the largest tile and what follows from that (`mk-sm-advance-loads`).
+static double countWaitedTurns(const LoopWork &loop, const ItemWork &item, SmAttr sm) {
+  if (loop.rows)
+    return 0;
+  RegisterReserveAttr reserve = sm.getRegisters().getReserve();
+  auto split = *sm.getRegisters().getSplits().getAsRange<RegisterSplitAttr>().begin();
+  int64_t room = split.getConsumer() - reserve.getScalars() - reserve.getIdle();
+  return 2 * loop.largest + 2 * loop.turn / 4 > room * split.getWarpgroups() * kWarpgroupThreads
+             ? item.loadTurns
+             : 0;
+}
+
 /// What an item takes besides its work. With products: something for each part of it that a
 /// warpgroup stores by way of shared memory. Else what it loads is on its way while the item before
 /// is worked on (`mk-sm-advance-items`), where that is known and registers hold it twice, beside as
@@ -242,7 +255,8 @@ static Time getLoopTime(const LoopWork &loop, double begin, SmAttr sm, RatesAttr
   for (const ItemWork &work : loop.samples) {
     inner = getInnerTime(loop, work.inner, sm, rates);
     outer = getOuterTime(loop, work.outer, rates);
-    item = getItemTime(loop, work.storeParts, sm, rates);
+    item = getItemTime(loop, work.storeParts, sm, rates) +
+           countWaitedTurns(loop, work, sm) * rates.getLatency();
     Time whole = {inner.ns + outer.ns + item, longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
     if (takesTurns(loop))

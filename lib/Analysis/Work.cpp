@@ -18,6 +18,7 @@ void Footprint::cover(const Footprint &other) {
   carried = std::max(carried, other.carried);
   largest = std::max(largest, other.largest);
   held = std::max(held, other.held);
+  turn = std::max(turn, other.turn);
   rows = std::gcd(rows, other.rows);
   columns = std::max(columns, other.columns);
   storeParts = std::max(storeParts, other.storeParts);
@@ -179,12 +180,24 @@ bool WorkCounter::countNested(Operation *op, double times, bool inner) {
   return (!isInner || countCarried(op)) && count(op->getRegion(0).front(), times * *trips, isInner);
 }
 
+/// Of a loop without products: what its turns load of matrices.
+void WorkCounter::countLoadTurns(Block &block, double times) {
+  int64_t bytes = 0;
+  for (auto load : block.getOps<LoadOp>())
+    if (load.getType().getRank() == 2)
+      bytes += static_cast<int64_t>(numbers.getBytes(load.getType(), Value()).value_or(0));
+  current->turn = std::max(current->turn, bytes);
+  item.loadTurns += bytes ? times : 0;
+}
+
 bool WorkCounter::count(Block &block, double times, bool inner) {
   bool copies = llvm::any_of(block.getOps<LoadOp>(), [](LoadOp load) {
     return llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
   });
   if (copies)
     (inner ? item.inner : item.outer).turns += times;
+  else if (isa<FoldOp, LoopLikeOpInterface>(block.getParentOp()))
+    countLoadTurns(block, times);
   for (Operation &op : block) {
     bool isLoop =
         isa<LoopLikeOpInterface, FoldOp, ForeachOp, ForeachPeerOp, ForeachItemOp, scf::IfOp>(op);

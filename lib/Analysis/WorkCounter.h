@@ -45,6 +45,7 @@ private:
   int64_t countLinked();
   bool countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work);
   bool count(Block &block, double times, bool inner);
+  void countLoadTurns(Block &block, double times);
   bool countNested(Operation *op, double times, bool inner);
   bool countCarried(Operation *loop);
   bool countPeers(ForeachPeerOp loop, double times, bool inner);

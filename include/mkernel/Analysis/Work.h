@@ -49,6 +49,7 @@ struct ItemWork {
   /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
   /// stored.
   int64_t storeParts = 0;
+  double loadTurns = 0; // of loops without products that load matrices
 
   bool operator==(const ItemWork &) const = default;
   double getSent() const { return inner.sent + outer.sent; }
@@ -77,8 +78,9 @@ struct Footprint {
   /// Of these what the loops around products carry: what parts of an item have to add up.
   int64_t carried = 0;
   /// Elements of the largest tile that threads compute; bytes of the matrices that an item loads
-  /// outside of its loops, and not for products.
-  int64_t largest = 0, held = 0;
+  /// outside of its loops, and not for products, and of those that one turn of a loop without
+  /// products loads.
+  int64_t largest = 0, held = 0, turn = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
   /// The most `ItemWork::storeParts`.

@@ -132,7 +132,10 @@ static bool addScalars(Value value, const Counted &loop, llvm::SetVector<Operati
   if (llvm::is_contained(loop.counters, value))
     return true;
   Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() || !isPure(op) || isa<RankedTensorType>(value.getType()))
+  if (!op || op->getNumRegions() || isa<RankedTensorType>(value.getType()))
+    return false;
+  // Loads of items are done for those that exist: what these divide by is no 0.
+  if (!isPure(op) && !(isa<ItemsOp>(loop.loop) && isMemoryEffectFree(op)))
     return false;
   if (slice.contains(op))
     return true;

@@ -78,3 +78,25 @@ mk.kernel @stay on @mesh dims(uniform M) (in %a : memref<?x128xf32> [M, 128], in
     }
   }
 }
+
+// What an item's place is divided by may be 0 where there are no items: it is computed for those that exist.
+// CHECK-LABEL: mk.kernel @divided
+// CHECK: mk_sm.items (%[[I:.*]]) round(%{{.*}}) of %M iter_args
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c4
+// CHECK: %[[IS:.*]] = arith.cmpi slt, %[[NEXT]], %M
+// CHECK: scf.if %[[IS]]
+// CHECK: arith.remui %[[NEXT]], %N
+// CHECK: mk.load
+mk.kernel @divided on @mesh dims(uniform M, uniform N) (in %a : memref<?x64xf32> [N, 64], inout %b : memref<?x64xf32> [M, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(4) {
+    mk_sm.partition consumer warps(4) registers(232) {
+      // expected-remark @+1 {{mk-sm-advance-items: passed: loads 1 values for the next item (in role 'r')}}
+      mk_sm.items (%i) round(%n) of %M {
+        %row = arith.remui %i, %N : index
+        %x = mk.load %a[%row, %c0] : memref<?x64xf32> -> !tile
+        mk.store %x, %b[%i, %c0] : !tile, memref<?x64xf32>
+      }
+    }
+  }
+}
