@@ -42,8 +42,10 @@ static int64_t getExchanged(Operation *op) {
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
     return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
   if (auto transpose = dyn_cast<mk::TransposeOp>(op)) {
-    int64_t exchanged = isThreadLocal(transpose) ? 0 : all(transpose.getSource());
-    return mkernel::spreadOverBanks(llvm::alignTo(exchanged, mkernel::kGroupBytes));
+    auto from = cast<RankedTensorType>(transpose.getSource().getType());
+    return isThreadLocal(transpose)
+               ? 0
+               : from.getDimSize(0) * mkernel::spreadRow(bytes(from, from.getDimSize(1)));
   }
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());

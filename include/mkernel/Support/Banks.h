@@ -6,23 +6,15 @@
 
 namespace mkernel {
 
-/// Shared memory has banks of four bytes, which begin again after 128. What threads write along
-/// rows and read along columns would be in one bank: each 128 bytes are followed by four of
-/// padding, and each 1024 by four more, so that neither rows side by side nor groups of eight meet.
-constexpr int64_t kBankBytes = 4, kBanksBytes = 128, kGroupBytes = 1024;
+/// Shared memory has banks of four bytes, of which there are 32. What threads write along rows and
+/// read along columns would be in one bank: rows have an odd number of words, so that columns go
+/// from bank to bank.
+constexpr int64_t kBankBytes = 4;
 
-/// Where byte `at` of a tile lies.
-constexpr int64_t spreadOverBanks(int64_t at) {
-  return at + (at / kBanksBytes + at / kGroupBytes) * kBankBytes;
+/// From the start of a row of so many bytes to that of the next one.
+constexpr int64_t spreadRow(int64_t bytes) {
+  return ((bytes + kBankBytes - 1) / kBankBytes | 1) * kBankBytes;
 }
-
-/// How many of the bytes have room in so many.
-constexpr int64_t fitSpread(int64_t room) {
-  return room * kGroupBytes / spreadOverBanks(kGroupBytes) / kBanksBytes * kBanksBytes;
-}
-
-/// Elements that can lie so: those that a bank holds.
-constexpr bool isSpreadOverBanks(int64_t elementBytes) { return elementBytes <= kBankBytes; }
 
 } // namespace mkernel
 

@@ -7,6 +7,7 @@
 #include "Exchange.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Support/Banks.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -30,50 +31,87 @@ static unsigned findFirstAlike(RankedTensorType tile, ArrayRef<int64_t> strides,
   return round % columns == 0 ? i % vector : i;
 }
 
+namespace {
+/// How elements that change threads lie in shared memory: as in a tile that is dense, or, where
+/// columns are read, in rows that banks keep apart.
+struct Placement {
+  explicit Placement(ExchangeElementsOp op);
+
+  SmallVector<int64_t> from, to; // strides of what is written and read, in elements
+  int64_t perPart;               // elements that have room at once
+  int64_t parts;
+};
+} // namespace
+
+Placement::Placement(ExchangeElementsOp op) : to(op.getStrides()) {
+  RankedTensorType tile = op.getFrom();
+  ArrayRef<int64_t> shape = tile.getShape();
+  int64_t size = getElementBytes(getRegisterType(tile.getElementType())),
+          room = op.getRoom().getBytes() / size, columns = shape.empty() ? 1 : shape.back(),
+          pitch = mkernel::spreadRow(columns * size) / size;
+  from = computeStrides(shape);
+  perPart = room;
+  int64_t all = tile.getNumElements();
+  bool isMatrix = shape.size() == 2 && columns > 1 && llvm::all_of(to, [&](int64_t stride) {
+                    return stride <= 1 || stride == columns;
+                  });
+  if (isMatrix && to.back() > 1 && size <= mkernel::kBankBytes && pitch <= room) {
+    from = {pitch, 1};
+    for (int64_t &stride : to)
+      stride = stride == columns ? pitch : stride;
+    perPart = room / pitch * pitch;
+    all = shape[0] * pitch;
+  }
+  parts = llvm::divideCeil(all, perPart);
+}
+
+/// How many elements that lie side by side a thread writes at once: those of a word.
+static int64_t getWritten(RankedTensorType tile, const Placement &placement) {
+  int64_t size = getElementBytes(getRegisterType(tile.getElementType())),
+          word = mkernel::kBankBytes / std::min(size, mkernel::kBankBytes);
+  bool areWhole = tile.getRank() && !tile.getElementType().isInteger(1) &&
+                  getRun(tile) % word == 0 && tile.getShape().back() % word == 0 &&
+                  placement.perPart % word == 0;
+  return areWhole ? word : 1;
+}
+
 static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   RankedTensorType from = op.getFrom(), to = op.getTo();
   Type type = getRegisterType(from.getElementType());
   int64_t n = op.getNumResults(), size = getElementBytes(type);
   Exchange room(e, op.getRoom(), op.getBarrier());
   Places places(e, from, op.getThread()), resultPlaces(e, to, op.getThread());
+  const Placement placement(op);
+  int64_t written = getWritten(from, placement);
+  SmallVector<Value> words;
   SmallVector<std::pair<Value, Value>> sources,
       results; // numbers of elements, and whether they exist
-  for (unsigned i = 0; i != op.getElements().size(); ++i) {
+  for (int64_t i = 0, all = op.getElements().size(); i < all; i += written) {
     Place place = places.at(i);
-    sources.emplace_back(places.number(place), place.exists);
+    sources.emplace_back(places.number(place, placement.from), place.exists);
+    SmallVector<Value> elements(op.getElements().slice(i, written));
+    words.push_back(written == 1 ? elements.front() : pack(e, elements).front());
   }
   for (unsigned i = 0; i != n; ++i) {
     Place place = resultPlaces.at(i);
-    results.emplace_back(resultPlaces.number(place, op.getStrides()), place.exists);
+    results.emplace_back(resultPlaces.number(place, placement.to), place.exists);
   }
-  // Where columns are read rows lie so that these are in other banks.
-  int64_t roomBytes = op.getRoom().getBytes();
-  bool isSpread = op.getStrides().back() > 1 && mkernel::isSpreadOverBanks(size) &&
-                  mkernel::fitSpread(roomBytes) > 0;
-  auto spread = [&](Value at) {
-    if (!isSpread)
-      return at;
-    Value padding = add(e, divU(e, at, mkernel::kBanksBytes), divU(e, at, mkernel::kGroupBytes));
-    return add(e, at, mul(e, padding, mkernel::kBankBytes));
-  };
-  int64_t perPart = (isSpread ? mkernel::fitSpread(roomBytes) : roomBytes) / size;
-  int64_t parts = llvm::divideCeil(from.getNumElements(), perPart);
   SmallVector<Value> loaded(n);
-  for (int64_t part = 0; part < parts; ++part) {
+  for (int64_t part = 0; part < placement.parts; ++part) {
     // Where in this part, and whether it is.
     auto inPart = [&](std::pair<Value, Value> where) {
       auto [number, exists] = where;
-      Value at = sub(e, number, part * perPart);
-      if (parts > 1) {
-        Value inside = ult(e, at, perPart);
+      Value at = sub(e, number, part * placement.perPart);
+      if (placement.parts > 1) {
+        Value inside = ult(e, at, placement.perPart);
         exists = exists ? and_(e, exists, inside) : inside;
       }
-      return std::pair(add(e, room.start(), spread(mul(e, at, size))), exists);
+      return std::pair(add(e, room.start(), mul(e, at, size)), exists);
     };
     room.meet();
-    for (auto [value, where] : llvm::zip_equal(op.getElements(), sources)) {
+    for (auto [word, where] : llvm::zip_equal(words, sources)) {
       auto [address, exists] = inPart(where);
-      room.store(exists, address, value);
+      room.store(exists, address, word);
     }
     room.meet();
     for (unsigned i = 0; i != n; ++i) {

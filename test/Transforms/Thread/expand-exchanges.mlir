@@ -34,5 +34,15 @@ mk_thread.kernel @exchanges threads(384) cluster(1) params(512) shared(4096)
   mk_thread.sync_cta
   %c:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #runs> to tensor<8x32xf32, #dealt> strides [32, 1]
       in <threads = 128, offset = 1024, bytes = 512> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+  // Rows of which columns are read have an odd number of words: 16 elements of 16 bits 9. Two of them are written at once.
+  // CHECK: arith.muli %{{.*}}, %c18_i64 : i64
+  // CHECK: %[[WORD:.*]] = llvm.bitcast %{{.*}} : vector<2xbf16> to i32
+  // CHECK: mk_thread.store %[[WORD]] : i32 to %{{.*}} : i32 bytes(4){{$}}
+  // CHECK-COUNT-2: mk_thread.load %{{.*}}, 2 : i32 -> i16
+  // CHECK-NOT: mk_thread.load
+  %y = arith.constant 2.0 : bf16
+  %d:2 = mk_thread.exchange_elements %y, %y of tensor<16x16xbf16, #runs> to tensor<16x16xbf16, #runs> strides [1, 16]
+      in <threads = 128, offset = 1024, bytes = 1024> thread(%w) barrier(%w) : (bf16, bf16) -> (bf16, bf16)
+  mk_thread.pin %d#0, %d#1 : bf16, bf16
   mk_thread.pin %a#0, %a#1, %b#0, %b#1, %c#0, %c#1 : f32, f32, f32, f32, f32, f32
 }
