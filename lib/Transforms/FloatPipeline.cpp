@@ -9,6 +9,7 @@ using namespace mlir;
 void mk::buildFloatPipeline(OpPassManager &pm) {
   pm.addPass(createCompleteFloatsPass());
   pm.addPass(createExpandFp8Pass());
+  pm.addPass(createSaturateConversionsPass());
   // There is no arithmetic in bf16, and libm has functions of f32 and f64.
   math::MathExtendToSupportedTypesOptions functions;
   pm.addPass(math::createMathExtendToSupportedTypes(functions));

@@ -337,6 +337,16 @@ def CompleteFloatsPass : Pass<"mk-complete-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SaturateConversionsPass : Pass<"mk-saturate-conversions", "::mlir::ModuleOp"> {
+  let summary = "Has floats beyond an integer's range become its nearest number, and NaN 0";
+  let description = [{
+    `arith.fptosi` and `arith.fptoui` of scalars and vectors, which are undefined there. On a GPU instructions that convert to 16 and 32 bits do so,
+    of f64 but for NaN: with `hardware` only the others are written anew.
+  }];
+  let options = [Option<"hardware", "hardware", "bool", "false", "For a target whose instructions saturate">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GuardDivisionsPass : Pass<"mk-guard-divisions", "::mlir::ModuleOp"> {
   let summary = "Reports integer divisions that are not defined";
   let description = [{

@@ -150,6 +150,9 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
 }
 
 void mk::buildThreadCodePipeline(OpPassManager &pm) {
+  SaturateConversionsPassOptions saturate;
+  saturate.hardware = true;
+  pm.addPass(createSaturateConversionsPass(saturate));
   pm.addPass(createConvertThreadToLLVMPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertScalarsToLLVMPass());
