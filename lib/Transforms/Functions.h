@@ -30,6 +30,7 @@ void markOwnReads(LoadOp load);
 void markSingleReads(LoadOp load);
 void markUnseen(LoadOp load);
 LogicalResult materializeCarries(Operation *op);
+void sinkTiles(KernelOp kernel);
 void transposeDots(KernelOp kernel);
 
 } // namespace mlir::mk

@@ -25,6 +25,7 @@ namespace mlir::mk {
 #define GEN_PASS_DEF_MARKSINGLEREADSPASS
 #define GEN_PASS_DEF_MARKUNSEENPASS
 #define GEN_PASS_DEF_MATERIALIZECARRIESPASS
+#define GEN_PASS_DEF_SINKTILESPASS
 #define GEN_PASS_DEF_TRANSPOSEDOTSPASS
 #include "mkernel/Transforms/Passes.h.inc"
 #include "mkernel/Transforms/Sizes/Passes.h.inc"
@@ -45,5 +46,6 @@ template struct FunctionPass<impl::MarkOwnReadsPassBase, markOwnReads>;
 template struct FunctionPass<impl::MarkSingleReadsPassBase, markSingleReads>;
 template struct FunctionPass<impl::MarkUnseenPassBase, markUnseen>;
 template struct FunctionPass<impl::MaterializeCarriesPassBase, materializeCarries>;
+template struct FunctionPass<impl::SinkTilesPassBase, sinkTiles>;
 template struct FunctionPass<impl::TransposeDotsPassBase, transposeDots>;
 } // namespace mlir::mk

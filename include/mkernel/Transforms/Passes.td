@@ -337,6 +337,13 @@ def CompleteFloatsPass : Pass<"mk-complete-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SinkTilesPass : Pass<"mk-sink-tiles", "::mlir::ModuleOp"> {
+  let summary = "Computes tiles that stand beside the roles in each role that uses them";
+  let description = [{
+    Threads of a role hold them. Tiles of constants, or whose elements are all one value, stay: they take no registers.
+  }];
+}
+
 def SaturateConversionsPass : Pass<"mk-saturate-conversions", "::mlir::ModuleOp"> {
   let summary = "Has floats beyond an integer's range become its nearest number, and NaN 0";
   let description = [{

@@ -33,6 +33,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
+  pm.addPass(createSinkTilesPass());
   pm.addPass(createMarkInnerStoresPass());
   pm.addPass(mk_sm::createOrderTilesPass());
   ExpandLoopsPassOptions loops;
