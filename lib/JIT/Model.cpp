@@ -16,8 +16,8 @@ static constexpr int64_t kMostCombinations = 32768, kMostTried = 16 * kMostCombi
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby: how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03;
-/// How many choices are kept for where the code of the best one does not compile: each of them may
-/// take as long as that did.
+/// How many choices are kept for where the best one does not compile: each of them may take as long
+/// as that did.
 static constexpr size_t kNext = 3;
 
 namespace {
@@ -115,15 +115,21 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
   bool mayStay = model.predict(near, /*mustFit=*/true, first);
   first.set = near;
   Ranking ranking;
-  combinations.visit(kMostTried, [&](const NamedNumbers &set) {
-    candidate.set = set;
-    if (!model.predict(set, /*mustFit=*/true, candidate))
+  auto compare = [&](bool mustFit) {
+    combinations.visit(kMostTried, [&](const NamedNumbers &set) {
+      candidate.set = set;
+      if (!model.predict(set, mustFit, candidate))
+        return true;
+      if (isBetter(candidate, best))
+        best = candidate;
+      ranking.add(candidate);
       return true;
-    if (isBetter(candidate, best))
-      best = candidate;
-    ranking.add(candidate);
-    return true;
-  });
+    });
+  };
+  compare(/*mustFit=*/true);
+  // What fits is an estimate: where nothing does, the compiler says what it has code for.
+  if (!best.prediction && !mayStay)
+    compare(/*mustFit=*/false);
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
   if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first))) {
     best = first;
@@ -132,11 +138,9 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near, 
   if (!best.prediction)
     return;
   best.compared = count;
-  best.candidates = ranking.take(std::max(candidates, kNext + 1), best, first);
-  for (const ModelChoice::Candidate &other :
-       ArrayRef(best.candidates).drop_front().take_front(kNext))
-    best.next.push_back(other.set);
-  best.candidates.resize(std::min(candidates, best.candidates.size()));
+  best.next = ranking.listSmaller(best, kNext);
+  if (candidates)
+    best.candidates = ranking.take(candidates, best, first);
   result = std::move(best);
 }
 

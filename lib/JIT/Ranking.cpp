@@ -71,10 +71,35 @@ Ranking::Family Ranking::getDivision(const KernelWork &work) {
   return division;
 }
 
+/// Elements that threads hold at once, by and large.
+static int64_t countRoom(const KernelWork &work) {
+  int64_t most = 0;
+  for (const LoopWork &loop : work.loops)
+    most = std::max(most, loop.accumulators + loop.largest + loop.held / 4);
+  return most;
+}
+
+std::vector<NamedNumbers> Ranking::listSmaller(const ModelChoice &first, size_t most) const {
+  std::vector<NamedNumbers> list;
+  int64_t limit = countRoom(first.work) - 1;
+  for (size_t i = 0; i != most; ++i, limit /= 2) {
+    const Entry *best = nullptr;
+    for (const auto &[family, entry] : families)
+      if (entry.room <= limit && (!best || entry.isBefore(*best)))
+        best = &entry;
+    if (!best)
+      break;
+    if (list.empty() || list.back() != best->candidate.set)
+      list.push_back(best->candidate.set);
+  }
+  return list;
+}
+
 void Ranking::add(const ModelChoice &choice) {
   Entry entry{{choice.set, *choice.prediction},
               getScore(choice),
               countAsked(choice.work),
+              countRoom(choice.work),
               getDivision(choice.work)};
   auto [it, isNew] = families.try_emplace(getFamily(choice.work), entry);
   if (!isNew && entry.isBefore(it->second))

@@ -27,11 +27,16 @@ public:
   std::vector<ModelChoice::Candidate> take(size_t most, const ModelChoice &first,
                                            const ModelChoice &near);
 
+  /// The best ones of those that take less room than `first`, half of it, a quarter, and so on: up
+  /// to `most`, for where that has no code. Before `take`.
+  std::vector<NamedNumbers> listSmaller(const ModelChoice &first, size_t most) const;
+
 private:
   using Family = SmallVector<int64_t>;
   struct Entry {
     ModelChoice::Candidate candidate;
     double score, asked;
+    int64_t room;
     Family division;
     bool isBefore(const Entry &other) const {
       return std::tie(score, asked, candidate.set) <
