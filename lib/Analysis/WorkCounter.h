@@ -52,6 +52,7 @@ private:
   bool countBranch(scf::IfOp op, double times, bool inner);
   bool countOp(Operation *op, double times, bool inner);
   bool countDot(DotOp dot, Work &work, double times);
+  bool countTransposed(TransposeOp op, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(mk::StoreOp store);
   double countSharedBytes(mk::StoreOp store, double bytes);

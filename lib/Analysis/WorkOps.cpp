@@ -5,6 +5,7 @@
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Packing.h"
 #include "mkernel/Analysis/Spread.h"
+#include "mkernel/Support/Banks.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -69,8 +70,25 @@ static bool isAddedUp(ReduceOp reduce) {
          llvm::any_of(sum->getOperands(), llvm::IsaPred<BlockArgument>);
 }
 
+/// Rows and columns that threads exchange through shared memory, in as many parts as that has room
+/// for: all write in each part, and read. Behind products tiles leave turned.
+bool WorkCounter::countTransposed(TransposeOp op, Work &work, double times) {
+  // As many elementwise ops take as long: of a copy of 16384 x 16384 in bf16 on an H200.
+  constexpr double kOps = 20;
+  auto shape = numbers.getShape(op.getSource().getType());
+  if (!shape)
+    return giveUp(op, kUnknownExtents);
+  int64_t bits = std::max(8u, cast<RankedTensorType>(op.getType()).getElementTypeBitWidth());
+  int64_t bytes = (*shape)[0] * mkernel::spreadRow((*shape)[1] * bits / 8);
+  work.elements +=
+      times * kOps * countElements(*shape) * llvm::divideCeil(bytes, getSm(kernel).getExchange());
+  return true;
+}
+
 /// Of an op that is computed element by element.
 bool WorkCounter::countTile(Operation *op, Work &work, double times) {
+  if (auto transpose = dyn_cast<TransposeOp>(op); transpose && !current->rows)
+    return countTransposed(transpose, work, times);
   // Constants, and what is only spread out, cost nothing that counts.
   auto isKnown = [&](Value value) { return numbers.isFixed(value); };
   if (isa<tensor::EmptyOp, TransposeOp, tensor::ExtractOp>(op) ||
