@@ -14,11 +14,10 @@ static bool isSunk(Operation &op) {
          !op.hasTrait<OpTrait::ConstantLike>() && !isa<tensor::SplatOp, tensor::EmptyOp>(op);
 }
 
-/// Vectors, and what all threads compute together, once, at the start of a role; matrices where
-/// they are used, since they take registers until then.
-static Operation *findPlace(Operation *op, RoleOp role, Operation *user) {
-  bool isLarge = cast<RankedTensorType>(op->getResult(0).getType()).getRank() > 1;
-  return isLarge && !isa<ReduceOp>(op) ? user : &role.getBody().front().front();
+/// Vectors, and what all threads compute together, stand once at the start of a role; matrices take
+/// registers, and stand where they are used.
+static bool isOfRole(Operation &op) {
+  return cast<RankedTensorType>(op.getResult(0).getType()).getRank() <= 1 || isa<ReduceOp>(op);
 }
 
 void mk::sinkTiles(KernelOp kernel) {
@@ -26,16 +25,17 @@ void mk::sinkTiles(KernelOp kernel) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(kernel.getBody().front()))) {
     if (!isSunk(op))
       continue;
-    llvm::SmallMapVector<Operation *, Operation *, 4>
-        clones; // by the op in front of which they stand
+    llvm::SmallDenseMap<Operation *, Operation *> clones; // by role or user
     for (OpOperand &use : llvm::make_early_inc_range(op.getUses())) {
-      auto role = use.getOwner()->getParentOfType<RoleOp>();
+      Operation *user = use.getOwner();
+      auto role = user->getParentOfType<RoleOp>();
       if (!role)
         continue;
-      Operation *place = findPlace(&op, role, use.getOwner());
-      Operation *&clone = clones[place];
+      Operation *&clone = clones[isOfRole(op) ? role : user];
       if (!clone) {
-        OpBuilder b(place);
+        OpBuilder b(user);
+        if (isOfRole(op))
+          b.setInsertionPointToStart(&role.getBody().front());
         clone = b.clone(op);
       }
       use.set(clone->getResult(0));

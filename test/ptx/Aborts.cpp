@@ -49,6 +49,10 @@ struct Words {
   }
 };
 
+/// Whether a launch can be given up. What packs arguments in front of one waits
+/// for nobody.
+bool canBeGivenUp(const Launch &launch) { return launch.program->name != "mk_pack"; }
+
 uint32_t wordAt(const uint8_t *at, size_t offset) {
   uint32_t word;
   std::memcpy(&word, at + offset, sizeof(word));
@@ -74,7 +78,7 @@ void tryOne(Session &session, uint64_t seed, const AbortOptions &options, Seen &
   std::vector<std::set<uint8_t *>> words(ranks.size()), reports(ranks.size());
   for (size_t r = 0; r < ranks.size(); ++r)
     for (Stage &stage : ranks[r])
-      if (stage.launch) {
+      if (stage.launch && canBeGivenUp(*stage.launch)) {
         stage.launch = withoutDeadline(*stage.launch);
         Words w = Words::of(*stage.launch);
         words[r].insert(w.jobAbort);
@@ -108,6 +112,8 @@ void tryOne(Session &session, uint64_t seed, const AbortOptions &options, Seen &
   // Of launches that begin behind one that has failed on the same rank.
   std::vector<bool> quiet(ranks.size(), false);
   machine.onBegin = [&](uint32_t rank, const Launch &launch) {
+    if (!canBeGivenUp(launch))
+      return;
     quiet[rank] = wordAt(Words::of(launch).control, offsetof(mk_gpu_control, abort)) != 0;
     seen.behind += quiet[rank];
   };
@@ -136,7 +142,7 @@ void tryOne(Session &session, uint64_t seed, const AbortOptions &options, Seen &
                     ", number " +
                     std::to_string(wordAt(report, offsetof(mk_gpu_report, number))) + ")");
     for (const Stage &stage : ranks[r])
-      if (stage.launch)
+      if (stage.launch && canBeGivenUp(*stage.launch))
         failed |= wordAt(Words::of(*stage.launch).control, offsetof(mk_gpu_control, abort)) != 0;
   }
   seen.raised += any;

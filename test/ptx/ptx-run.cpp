@@ -60,8 +60,11 @@ bool parse(int argc, char **argv, Options &options) {
       options.command = argv + i;
       return true;
     }
-    if (i + 1 >= argc)
+    if (i + 1 >= argc || std::string(argv[i + 1]).rfind("--", 0) == 0) {
+      std::fprintf(stderr, "ptx-run: %s needs a value in front of %s\n",
+                   word.c_str(), i + 1 < argc ? argv[i + 1] : "the command");
       return false;
+    }
     const char *value = argv[++i];
     if (word == "--gpus")
       options.gpus = std::atoi(value);

@@ -16,13 +16,25 @@
 using namespace mk::run;
 using namespace mk::rt;
 
+/// Names of the arguments that are wanted.
+static std::string listArgs(const Metadata &metadata,
+                            bool (*wanted)(const Metadata::Arg &)) {
+  std::string names;
+  for (const Metadata::Arg &a : metadata.args)
+    if (wanted(a))
+      names += (names.empty() ? "" : ", ") + a.name;
+  return names.empty() ? "none" : names;
+}
+
 /// --random names an integer input without a file, whose type has the values.
 static Status checkRange(const Options &options, const Metadata &metadata,
                   const IntegerRange &range) {
   int arg = metadata.argIndex(range.name);
   if (arg < 0 || !isInput(metadata.args[arg]))
     return error(StatusCode::InvalidArgument, "--random ", range.name,
-                 ": kernel '", metadata.kernel, "' has no such input");
+                 ": kernel '", metadata.kernel,
+                 "' has no such input; possible are: ",
+                 listArgs(metadata, isInput));
   ElementType type = metadata.args[arg].type;
   if (isFloat(type))
     return error(StatusCode::InvalidArgument, "--random ", range.name,
@@ -50,15 +62,11 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
     int arg = metadata.argIndex(file.name);
     if (arg >= 0 && wanted(metadata.args[arg]))
       return Status::success();
-    std::string names;
-    for (const Metadata::Arg &a : metadata.args)
-      if (wanted(a))
-        names += (names.empty() ? "" : ", ") + a.name;
     return error(StatusCode::InvalidArgument, option, " ", file.name,
                  ": kernel '", metadata.kernel,
                  "' has no such argument; "
                  "possible are: ",
-                 names.empty() ? "none" : names);
+                 listArgs(metadata, wanted));
   };
   for (const NamedFile &file : options.inputs)
     MK_TRY(check("--in", file, isInput));
