@@ -212,4 +212,19 @@ def Mk_MaskOp : Mk_Op<"mask", [
   let hasFolder = 1;
 }
 
+def Mk_IotaOp : Mk_Op<"iota", [Pure]> {
+  let summary = "the index of each element along a dimension";
+  let description = [{
+    Elements of 32 or 64 bits are counted from the start of the tile: to the offset of an item, a splat is added.
+
+    ```mlir
+    %columns = mk.iota axis 1 : tensor<8x64xi32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$axis);
+  let results = (outs Mk_Tile:$result);
+  let assemblyFormat = "`axis` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // MKERNEL_TILE_OPS

@@ -264,3 +264,15 @@ LogicalResult MaskOp::verify() {
                          << getSymbols().size();
   return success();
 }
+
+LogicalResult IotaOp::verify() {
+  RankedTensorType tile = tileType(getResult());
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= tile.getRank())
+    return emitOpError() << "counts along dimension " << axis << " of a tile of rank "
+                         << tile.getRank();
+  if (!tile.getElementType().isSignlessInteger(32) && !tile.getElementType().isSignlessInteger(64))
+    return emitOpError() << "gives numbers of i32 or i64, not of " << tile.getElementType()
+                         << ": convert them (arith.trunci, arith.sitofp)";
+  return success();
+}

@@ -77,7 +77,7 @@ bool FoldSlices::fail(Operation *op, StringRef why) {
 
 /// An op that needs more than a slice of tiles that are cut along `axis`.
 bool FoldSlices::failWhole(Operation *op, int64_t axis, int64_t rank) {
-  if (isa<MaskOp>(op))
+  if (isa<MaskOp, IotaOp>(op))
     return fail(op, "asks where elements are in the whole tile");
   return fail(op, rank == 1   ? "works on more than one element at a time"
                   : axis == 0 ? "works on more than one row at a time"

@@ -30,11 +30,11 @@ private:
   Value from() { return op->getOperand(0); }
   bool isSigned() { return isa<arith::FPToSIOp>(op); }
   int64_t bits() { return getElementTypeOrSelf(to).getIntOrFloatBitWidth(); }
-  APInt most(int64_t width) {
+  APInt getMost(int64_t width) {
     return isSigned() ? APInt::getSignedMaxValue(bits()).sext(width)
                       : APInt::getMaxValue(bits()).zext(width);
   }
-  APInt least(int64_t width) {
+  APInt getLeast(int64_t width) {
     return isSigned() ? APInt::getSignedMinValue(bits()).sext(width) : APInt(width, 0);
   }
   Value constant(Type type, Attribute value) {
@@ -81,12 +81,13 @@ void Conversion::saturate() {
   // Behind the largest number, which need not be a float.
   Value above = real(std::ldexp(1.0, isSigned() ? bits() - 1 : bits()));
   Value result =
-      select(compare(CmpFPredicate::OGE, from(), above), integer(to, most(bits())), convert(to));
+      select(compare(CmpFPredicate::OGE, from(), above), integer(to, getMost(bits())), convert(to));
   if (!isSigned()) // also of NaN
-    return replace(
-        select(compare(CmpFPredicate::OGT, from(), real(0)), result, integer(to, least(bits()))));
+    return replace(select(compare(CmpFPredicate::OGT, from(), real(0)), result,
+                          integer(to, getLeast(bits()))));
   Value below = real(-std::ldexp(1.0, bits() - 1));
-  result = select(compare(CmpFPredicate::OLE, from(), below), integer(to, least(bits())), result);
+  result =
+      select(compare(CmpFPredicate::OLE, from(), below), integer(to, getLeast(bits())), result);
   replace(dropNaN(result));
 }
 
@@ -95,11 +96,14 @@ void Conversion::saturateByHardware() {
   if (bits() > 32)
     return saturate();
   if (bits() < 16) {
-    Value wide = convert(b.getI32Type());
+    Type type = b.getI32Type();
+    if (auto shaped = dyn_cast<ShapedType>(to))
+      type = shaped.clone(type);
+    Value wide = convert(type), most = integer(type, getMost(32));
     if (isSigned())
-      wide = arith::MaxSIOp::create(b, wide, integer(b.getI32Type(), least(32)));
-    wide = isSigned() ? Value(arith::MinSIOp::create(b, wide, integer(b.getI32Type(), most(32))))
-                      : Value(arith::MinUIOp::create(b, wide, integer(b.getI32Type(), most(32))));
+      wide = arith::MaxSIOp::create(b, wide, integer(type, getLeast(32)));
+    wide = isSigned() ? Value(arith::MinSIOp::create(b, wide, most))
+                      : Value(arith::MinUIOp::create(b, wide, most));
     Value result = arith::TruncIOp::create(b, to, wide);
     return replace(isDouble ? dropNaN(result) : result);
   }

@@ -134,6 +134,10 @@ struct TransposeSpread : OpRewritePattern<TransposeOp> {
       b.replaceOpWithNewOp<tensor::SplatOp>(op, splat.getInput(), type);
       return success();
     }
+    if (auto iota = dyn_cast_or_null<IotaOp>(source)) {
+      b.replaceOpWithNewOp<IotaOp>(op, type, 1 - iota.getAxis());
+      return success();
+    }
     if (auto broadcast = dyn_cast_or_null<BroadcastOp>(source)) {
       SmallVector<int64_t> dims(broadcast.getDims());
       for (int64_t &dim : dims)

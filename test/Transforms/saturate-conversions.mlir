@@ -14,19 +14,6 @@
 // CHECK: arith.select %{{.*}}, %[[LEAST]]
 // CHECK: arith.cmpf ord, %[[X]], %[[X]]
 // CHECK: arith.select
-func.func @signed(
-// CHECK-SAME: %[[X:.*]]: vector<4xf32>)
-// CHECK-DAG: %[[ABOVE:.*]] = arith.constant dense<1.280000e+02> : vector<4xf32>
-// CHECK-DAG: %[[MOST:.*]] = arith.constant dense<127> : vector<4xi8>
-// CHECK-DAG: %[[BELOW:.*]] = arith.constant dense<-1.280000e+02> : vector<4xf32>
-// CHECK-DAG: %[[LEAST:.*]] = arith.constant dense<-128> : vector<4xi8>
-// CHECK: arith.cmpf oge, %[[X]], %[[ABOVE]]
-// CHECK: arith.fptosi %[[X]]
-// CHECK: arith.select %{{.*}}, %[[MOST]]
-// CHECK: arith.cmpf ole, %[[X]], %[[BELOW]]
-// CHECK: arith.select %{{.*}}, %[[LEAST]]
-// CHECK: arith.cmpf ord, %[[X]], %[[X]]
-// CHECK: arith.select
 func.func @signed(%x: vector<4xf32>) -> vector<4xi8> {
   %y = arith.fptosi %x : vector<4xf32> to vector<4xi8>
   return %y : vector<4xi8>

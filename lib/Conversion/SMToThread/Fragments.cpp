@@ -1,5 +1,6 @@
 //===- Fragments.cpp - Ops on what a thread holds of a tile ---------------===//
 #include "Lowerings.h"
+#include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -15,6 +16,19 @@ static void lowerMask(MaskOp op, PartitionBuilder &p) {
         mk_thread::MaskElementsOp::create(p, TypeRange(ValueRange(source)), source, op.getType(),
                                           op.getSet(), symbols, p.scalar(op.getOtherwise()), thread)
             .getResults());
+}
+
+/// What follows from the thread, and a constant: no element needs a register of its own.
+static void lowerIota(IotaOp op, PartitionBuilder &p) {
+  auto type = cast<RankedTensorType>(op.getType());
+  mk_thread::Places places(p, type, p.readThreadInPartition());
+  SmallVector<Value> numbers;
+  for (int64_t i = 0, e = getNumElements(type); i != e; ++i) {
+    mk_thread::Place place = places.at(i);
+    Value index = add(p, place.base[op.getAxis()], place.offset[op.getAxis()]);
+    numbers.push_back(resize(p, index, type.getElementType()));
+  }
+  p.set(op, numbers);
 }
 
 static void lowerRescale(RescaleOp op, PartitionBuilder &p) {
@@ -60,7 +74,7 @@ LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
 
 void sm::populateFragmentLowerings(LoweringTable &table) {
   table.add(
-      lowerMask, lowerRescale,
+      lowerMask, lowerIota, lowerRescale,
       // What they say the ops say that make the tile, and take it (setFragment, StoreFragmentOp).
       [](DeferOp op, PartitionBuilder &p) {
         p.set(op, p.scalar(op.getSource()));

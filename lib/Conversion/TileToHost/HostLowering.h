@@ -105,6 +105,7 @@ private:
   LogicalResult lower(BroadcastOp op);
   LogicalResult lower(TransposeOp op);
   LogicalResult lower(MaskOp op);
+  LogicalResult lower(IotaOp op);
   LogicalResult lower(PutOp op);
   LogicalResult lower(SignalOp op);
   LogicalResult lower(WaitOp op);

@@ -26,8 +26,8 @@ LogicalResult HostLowering::lower(Operation *op) {
             op, select(choice.getCondition(), choice.getTrueValue(), choice.getFalseValue()));
       })
       .Case<mk_sm::ItemsOp, mk_sm::AtItemOp, mk_sm::TicketOp, mk_sm::PopOp, LoadOp, StoreOp, DotOp,
-            ReduceOp, BroadcastOp, TransposeOp, MaskOp, PutOp, SignalOp, WaitOp, CountOp, PushOp>(
-          [&](auto concrete) { return lower(concrete); })
+            ReduceOp, BroadcastOp, TransposeOp, MaskOp, IotaOp, PutOp, SignalOp, WaitOp, CountOp,
+            PushOp>([&](auto concrete) { return lower(concrete); })
       .Case<FenceOp, SettleOp>([&](Operation *order) {
         call(isa<FenceOp>(order) ? "mkrt_fence" : "mkrt_settle", getCta());
         return replace(order);

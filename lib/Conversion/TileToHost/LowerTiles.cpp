@@ -301,6 +301,20 @@ LogicalResult HostLowering::lower(TransposeOp op) {
   return replace(op, transposed.getResult()[0]);
 }
 
+LogicalResult HostLowering::lower(IotaOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  auto numbers = linalg::GenericOp::create(
+      b, loc, type, ValueRange{}, ValueRange{emptyTile(type)},
+      b.getMultiDimIdentityMap(type.getRank()), iterators,
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        Value index = linalg::IndexOp::create(b, loc, op.getAxis());
+        Value number = arith::IndexCastOp::create(b, loc, type.getElementType(), index);
+        linalg::YieldOp::create(b, loc, number);
+      });
+  return replace(op, numbers.getResult(0));
+}
+
 LogicalResult HostLowering::lower(MaskOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   IntegerSet set = op.getSet();

@@ -354,7 +354,7 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
     return op->emitOpError() << "takes one element of a tile, which for "
                              << mk::getSmTarget(op).getName()
                              << " lies in some other thread: read it from memory by memref.load";
-  bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
+  bool known = isa<mk::MaskOp, mk::IotaOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
   if (!known || !llvm::all_of(op->getResults(), isTileValue))
     return op->emitOpError()
            << "works on tiles, but has no lowering for " << mk::getSmTarget(op).getName()

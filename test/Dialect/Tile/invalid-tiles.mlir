@@ -459,3 +459,19 @@ func.func @spread(%n: index, %m: memref<?xf32>) {
   %r = mk.load %m[%n] spread : memref<?xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @iota_axis() {
+  // expected-error @+1 {{counts along dimension 2 of a tile of rank 2}}
+  %r = mk.iota axis 2 : tensor<8x64xi32>
+  return
+}
+
+// -----
+
+func.func @iota_type() {
+  // expected-error @+1 {{gives numbers of i32 or i64, not of 'f32': convert them (arith.trunci, arith.sitofp)}}
+  %r = mk.iota axis 0 : tensor<8x64xf32>
+  return
+}

@@ -177,6 +177,8 @@ func.func @tiles(%i: index, %own: i1, %m: memref<?x?xf32>, %s: memref<?x?xf32, #
   %r = mk.reduce max %z2 axis 1 : tensor<8x8xf32> -> tensor<8xf32>
   // CHECK: mk.broadcast %{{.*}} dims [1] : tensor<8xf32> -> tensor<8x8xf32>
   %w = mk.broadcast %r dims [1] : tensor<8xf32> -> tensor<8x8xf32>
+  // CHECK: mk.iota axis 1 : tensor<8x8xi32>
+  %places = mk.iota axis 1 : tensor<8x8xi32>
   // CHECK: mk.transpose %{{.*}} : tensor<8x8xf32> -> tensor<8x8xf32>
   %wt = mk.transpose %w : tensor<8x8xf32> -> tensor<8x8xf32>
   // CHECK: mk.fold (%{{.*}}) in (%{{.*}}) iter(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) combine(@merge) : tensor<8x8xf32>, tensor<8xf32> {
