@@ -69,7 +69,6 @@ Place Places::inQuad(unsigned i, unsigned first, int64_t blocks) {
   return result;
 }
 
-// Runs of the tile in row-major order, dealt out to threads.
 /// Whether all of what a thread takes in a round lies in one row, or in whole ones.
 static bool areRoundsWhole(ArrayRef<int64_t> shape, BlockedAttr blocked) {
   int64_t columns = shape.back(), vector = blocked.getVector(),
@@ -89,6 +88,7 @@ bool Places::haveOneBase() {
   return !blocked || shape.empty() || areRoundsWhole(shape, blocked);
 }
 
+// Runs of the tile in row-major order, dealt out to threads.
 Place Places::findDealt(RankedTensorType type, unsigned i) {
   ArrayRef<int64_t> shape = type.getShape();
   Place result;

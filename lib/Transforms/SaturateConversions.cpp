@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::mk {
@@ -23,7 +24,7 @@ public:
   explicit Conversion(Operation *op) : op(op), b(op->getLoc(), op) {}
 
   void saturate();
-  /// For machines whose instructions do so for integers of 16 and 32 bits, of f64 but for NaN.
+  /// By instructions of NVVM.
   void saturateByHardware();
 
 private:
@@ -91,24 +92,32 @@ void Conversion::saturate() {
   replace(dropNaN(result));
 }
 
+// As arith or LLVM have it a conversion beyond the range is undefined, and folded to anything;
+// NVVM's intrinsics are instructions. These have 32 or 64 bits (PTX ISA, "cvt"): NaN gives 0 from
+// f32 to 32 bits, else the least number.
 void Conversion::saturateByHardware() {
-  bool isDouble = getElementTypeOrSelf(from().getType()).isF64();
-  if (bits() > 32)
+  if (isa<ShapedType>(to))
     return saturate();
-  if (bits() < 16) {
-    Type type = b.getI32Type();
-    if (auto shaped = dyn_cast<ShapedType>(to))
-      type = shaped.clone(type);
-    Value wide = convert(type), most = integer(type, getMost(32));
+  Value x = from();
+  bool isDouble = x.getType().isF64(), isLong = bits() > 32;
+  if (!isDouble && !x.getType().isF32())
+    x = arith::ExtFOp::create(b, b.getF32Type(), x);
+  Type type = b.getIntegerType(isLong ? 64 : 32);
+  std::string name = std::string("llvm.nvvm.") + (isDouble ? "d2" : "f2") +
+                     (isSigned() ? "" : "u") + (isLong ? "ll" : "i") + ".rz";
+  Value result =
+      LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), ValueRange(x)).getResult(0);
+  if (isDouble || isLong)
+    result = dropNaN(result);
+  if (bits() < 32) {
+    Value most = integer(type, getMost(32));
     if (isSigned())
-      wide = arith::MaxSIOp::create(b, wide, integer(type, getLeast(32)));
-    wide = isSigned() ? Value(arith::MinSIOp::create(b, wide, most))
-                      : Value(arith::MinUIOp::create(b, wide, most));
-    Value result = arith::TruncIOp::create(b, to, wide);
-    return replace(isDouble ? dropNaN(result) : result);
+      result = arith::MaxSIOp::create(b, result, integer(type, getLeast(32)));
+    result = isSigned() ? Value(arith::MinSIOp::create(b, result, most))
+                        : Value(arith::MinUIOp::create(b, result, most));
+    result = arith::TruncIOp::create(b, to, result);
   }
-  if (isDouble)
-    replace(dropNaN(convert(to)));
+  replace(result);
 }
 
 namespace {

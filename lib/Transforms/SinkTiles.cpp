@@ -28,14 +28,14 @@ void mk::sinkTiles(KernelOp kernel) {
     llvm::SmallDenseMap<Operation *, Operation *> clones; // by role or user
     for (OpOperand &use : llvm::make_early_inc_range(op.getUses())) {
       Operation *user = use.getOwner();
-      auto role = user->getParentOfType<RoleOp>();
-      if (!role)
+      Operation *role = kernel.getBody().front().findAncestorOpInBlock(*user);
+      if (!isa<RoleOp, PrepareOp>(role))
         continue;
       Operation *&clone = clones[isOfRole(op) ? role : user];
       if (!clone) {
         OpBuilder b(user);
         if (isOfRole(op))
-          b.setInsertionPointToStart(&role.getBody().front());
+          b.setInsertionPointToStart(&role->getRegion(0).front());
         clone = b.clone(op);
       }
       use.set(clone->getResult(0));

@@ -30,28 +30,33 @@ func.func @unsigned(%x: f16) -> i32 {
   return %y : i32
 }
 
-// Instructions of 32 bits saturate; what is shorter is cut from them.
+// By instructions, which are no folding's business. What is shorter is cut from 32 bits.
 // GPU-LABEL: func.func @short(
-// GPU: %[[WIDE:.*]] = arith.fptosi %{{.*}} : f32 to i32
+// GPU: %[[WIDE:.*]] = llvm.call_intrinsic "llvm.nvvm.f2i.rz"(%{{.*}}) : (f32) -> i32
 // GPU: %[[UP:.*]] = arith.maxsi %[[WIDE]], %c-128_i32
 // GPU: %[[IN:.*]] = arith.minsi %[[UP]], %c127_i32
 // GPU: arith.trunci %[[IN]] : i32 to i8
-// GPU: %[[BITS:.*]] = arith.fptoui %{{.*}} : f32 to i32
-// GPU: arith.minui %[[BITS]], %c255_i32
-func.func @short(%x: f32) -> (i8, i8) {
+// GPU: %[[HALF:.*]] = arith.extf %{{.*}} : bf16 to f32
+// GPU: %[[BITS:.*]] = llvm.call_intrinsic "llvm.nvvm.f2ui.rz"(%[[HALF]])
+// GPU: arith.minui %[[BITS]], %c65535_i32
+func.func @short(%x: f32, %b: bf16) -> (i8, i16) {
   %y = arith.fptosi %x : f32 to i8
-  %z = arith.fptoui %x : f32 to i8
-  return %y, %z : i8, i8
+  %z = arith.fptoui %b : bf16 to i16
+  return %y, %z : i8, i16
 }
 
+// NaN of 64 bits, or for them, gives the least number.
 // GPU-LABEL: func.func @long(
-// GPU-NEXT: %[[A:.*]] = arith.fptosi %{{.*}} : f32 to i32
-// GPU: arith.cmpf ord
-// GPU: arith.fptosi %{{.*}} : f32 to i64
-// GPU: arith.cmpf ord
-func.func @long(%x: f32, %d: f64) -> (i32, i32, i64) {
+// GPU-NEXT: %[[A:.*]] = llvm.call_intrinsic "llvm.nvvm.f2i.rz"
+// GPU-NEXT: %[[B:.*]] = llvm.call_intrinsic "llvm.nvvm.d2ui.rz"
+// GPU-NEXT: arith.cmpf ord
+// GPU: llvm.call_intrinsic "llvm.nvvm.f2ll.rz"
+// GPU-NEXT: arith.cmpf ord
+// GPU: arith.fptosi %{{.*}} : vector<2xf32> to vector<2xi8>
+func.func @long(%x: f32, %d: f64, %v: vector<2xf32>) -> (i32, i32, i64, vector<2xi8>) {
   %y = arith.fptosi %x : f32 to i32
-  %z = arith.fptosi %d : f64 to i32
+  %z = arith.fptoui %d : f64 to i32
   %w = arith.fptosi %x : f32 to i64
-  return %y, %z, %w : i32, i32, i64
+  %u = arith.fptosi %v : vector<2xf32> to vector<2xi8>
+  return %y, %z, %w, %u : i32, i32, i64, vector<2xi8>
 }

@@ -347,11 +347,11 @@ def SinkTilesPass : Pass<"mk-sink-tiles", "::mlir::ModuleOp"> {
 def SaturateConversionsPass : Pass<"mk-saturate-conversions", "::mlir::ModuleOp"> {
   let summary = "Has floats beyond an integer's range become its nearest number, and NaN 0";
   let description = [{
-    `arith.fptosi` and `arith.fptoui` of scalars and vectors, which are undefined there. On a GPU instructions that convert to 16 and 32 bits do so,
-    of f64 but for NaN: with `hardware` only the others are written anew.
+    `arith.fptosi` and `arith.fptoui` of scalars and vectors, which are undefined there. With `hardware` scalars are converted by instructions of
+    NVVM that do so.
   }];
-  let options = [Option<"hardware", "hardware", "bool", "false", "For a target whose instructions saturate">];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"hardware", "hardware", "bool", "false", "By instructions of NVVM">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def GuardDivisionsPass : Pass<"mk-guard-divisions", "::mlir::ModuleOp"> {

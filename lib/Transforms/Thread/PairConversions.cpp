@@ -177,13 +177,18 @@ static bool isReadyAt(const Conversion &second, const Conversion &first) {
 }
 
 static void pairIn(Block &block, Emitter &e) {
-  std::optional<Conversion> first;
+  SmallVector<Conversion> open; // of each kind the last one that has none yet
   for (Operation &op : llvm::make_early_inc_range(block)) {
     std::optional<Conversion> second = findConversion(op);
     if (!second)
       continue;
-    if (!first || !second->isLike(*first) || !isReadyAt(*second, *first)) {
-      first = second;
+    auto *first = llvm::find_if(open, [&](const Conversion &c) { return second->isLike(c); });
+    if (first == open.end()) {
+      open.push_back(std::move(*second));
+      continue;
+    }
+    if (!isReadyAt(*second, *first)) {
+      *first = std::move(*second);
       continue;
     }
     e.setLoc(first->op->getLoc());
@@ -193,7 +198,7 @@ static void pairIn(Block &block, Emitter &e) {
     second->op->replaceAllUsesWith(ValueRange(high));
     first->op->erase();
     second->op->erase();
-    first.reset();
+    open.erase(first);
   }
 }
 

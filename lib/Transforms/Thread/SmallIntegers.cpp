@@ -76,13 +76,13 @@ static std::optional<int64_t> getConstant(Value value) {
   return number.getSExtValue();
 }
 
-/// As a number of more bits.
-static bool widen(State &state, bool isSigned) {
+/// As a number of more bits than `width`. Of more than 8 the number has its sign already.
+static bool widen(State &state, bool isSigned, int64_t width) {
   if (state.openFrom)
     return false;
   if (!isSigned)
     return state.offset >= 0;
-  if (!state.isPlain())
+  if (width == 8 && !state.isPlain())
     state.extendSign(8);
   return true;
 }
@@ -195,11 +195,12 @@ static std::optional<State> findOfOp(Operation *op) {
   std::optional<State> state = find(op->getOperand(0));
   if (!state)
     return std::nullopt;
+  int64_t from = op->getOperand(0).getType().getIntOrFloatBitWidth();
   int64_t unsignedBits = width == 8 ? bits & kByte : bits;
   bool ok =
       llvm::TypeSwitch<Operation *, bool>(op)
-          .Case([&](arith::ExtSIOp) { return widen(*state, /*isSigned=*/true); })
-          .Case([&](arith::ExtUIOp) { return widen(*state, /*isSigned=*/false); })
+          .Case([&](arith::ExtSIOp) { return widen(*state, /*isSigned=*/true, from); })
+          .Case([&](arith::ExtUIOp) { return widen(*state, /*isSigned=*/false, from); })
           .Case([&](arith::TruncIOp) { return width == 8 && applyMask(*state, kByte); })
           .Case([&](arith::AndIOp) { return applyMask(*state, unsignedBits); })
           .Case([&](arith::OrIOp) { return flip(*state, Step::Or, unsignedBits); })

@@ -1,7 +1,9 @@
 // Tiles that are computed beside the roles: on a GPU each role that uses them computes them.
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @beside on @mesh dims(uniform M) (in %x : memref<?x64xf32> [M, 64], out %y : memref<?x64xf32> [M, 64], out %z : memref<64xf32> [64]) {
+mk.kernel @beside on @mesh dims(uniform M) (in %x : memref<?x64xf32> [M, 64], out %y : memref<?x64xf32> [M, 64], out %z : memref<64xf32> [64],
+    scratch %w : memref<64xf32> [64]) {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %one = arith.constant dense<1.0> : tensor<64xf32>
   %0 = arith.constant 0.0 : f32
@@ -10,6 +12,11 @@ mk.kernel @beside on @mesh dims(uniform M) (in %x : memref<?x64xf32> [M, 64], ou
   %counts = mk.reduce add %lower axis 0 : tensor<64x64xf32> -> tensor<64xf32>
   %all = mk.broadcast %counts dims [0] : tensor<64xf32> -> tensor<8x64xf32>
   %items = arith.ceildivui %M, %c8 : index
+  mk.prepare {
+    mk.foreach (%i) in (%c1) {
+      mk.store %counts, %w[%c0] : tensor<64xf32>, memref<64xf32>
+    }
+  }
   mk.role @add ctas(rest) {
     mk.foreach (%i) in (%items) {
       %row = arith.muli %i, %c8 : index
