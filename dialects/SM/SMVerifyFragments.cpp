@@ -113,7 +113,9 @@ LogicalResult DeferOp::verify() {
     return emitOpError() << "loads " << getAhead() << " elements ahead, of which a thread holds "
                          << elements << ": give it no more";
   auto load = dyn_cast<mk::LoadOp>(source);
-  bool mayWait = load ? mk::readsNeverWritten(load) : !isa<ReadOp, ReloadOp>(source);
+  // Of its own item `mk-sm-hoist-loads` brings a load in front of what only that item writes.
+  bool mayWait = load ? mk::readsNeverWritten(load) || (getAhead() && load.getOwn())
+                      : !isa<ReadOp, ReloadOp>(source);
   return mayWait ? success() : verifyMayWait(*this, source, last);
 }
 

@@ -51,8 +51,8 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createChooseStoresPass());
   verify(pm, "partitioned");
   cleanUp(pm);
+  pm.addPass(mk_sm::createSpreadLoadsPass());   // then other threads load an element than store it
   pm.addPass(mk_sm::createOrderAccessesPass()); // before loops are unrolled
-  pm.addPass(mk_sm::createSpreadLoadsPass());
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
   // Loops with dependent dots first: what they become only accumulates no more.
   pm.addPass(mk_sm::createOverlapDotsPass());

@@ -45,9 +45,11 @@ struct Access {
   bool writes = false, adds = false;
   Operation *loop = nullptr; // of an earlier iteration of this one
   bool isMet = false;        // all threads have met behind it
+  bool isInLoop = false;     // of a loop in front: only the same place is left to look at
 
   bool isSame(const Access &other) const {
-    return op == other.op && buffer == other.buffer && loop == other.loop && isMet == other.isMet;
+    return op == other.op && buffer == other.buffer && loop == other.loop && isMet == other.isMet &&
+           isInLoop == other.isInLoop;
   }
   bool isByEngine() const { return isa<mk_sm::StoreOp>(op); }
   /// How far it reaches in a dimension of the buffer.
@@ -157,6 +159,10 @@ static bool areSamePlace(const Access &first, const Access &second) {
 /// Whether each thread has the same elements in both accesses, the second one a store of what
 /// threads have.
 static bool areAligned(const Access &first, const Access &second) {
+  // A number of each column of accumulators is in several warps.
+  auto slice = first.tile ? dyn_cast_or_null<SliceAttr>(first.tile.getEncoding()) : SliceAttr();
+  if (slice && slice.getAxis() == 0)
+    return false;
   return areSamePlace(first, second) && first.tile == second.tile && !first.isByEngine() &&
          !(first.writes && second.isByEngine());
 }
@@ -166,7 +172,8 @@ static std::optional<std::pair<Value, int64_t>> getStep(Operation *loop) {
   if (auto counted = dyn_cast<scf::ForOp>(loop))
     if (std::optional<int64_t> step = getConstantIntValue(counted.getStep()))
       return std::pair(Value(counted.getInductionVar()), *step);
-  if (auto items = dyn_cast<mk::ForeachOp>(loop); items && items.getBody().getNumArguments() == 1)
+  if (auto items = dyn_cast<mk::ForeachOp>(loop);
+      items && items.getBody().getNumArguments() == 1 && !items.getOrderAttr())
     return std::pair(Value(items.getBody().getArgument(0)), int64_t(1));
   return std::nullopt;
 }
@@ -220,6 +227,8 @@ bool Ordering::conflict(const Access &first, const Access &second) {
   // Where threads have met only what goes by another way to memory may be late.
   if (first.isMet && !second.isByEngine())
     return false;
+  if (first.isInLoop)
+    return areSamePlace(first, second) && !areAligned(first, second);
   bool isInOrder = ofTiles ? areSamePlace(first, second) : areAligned(first, second);
   return !isInOrder && !areApart(first, second);
 }
@@ -229,16 +238,29 @@ static bool isMeeting(Operation *op) {
   return isa<mk::SignalOp, mk::PutOp, mk::FenceOp, mk::SettleOp, mk::CountOp, mk::PushOp>(op);
 }
 
+/// Adds those that are not there: what two ways leave open is one access, else there would be twice
+/// as many behind each.
+static void join(SmallVectorImpl<Access> &all, ArrayRef<Access> others) {
+  for (const Access &access : others)
+    if (llvm::none_of(all, [&](const Access &other) { return other.isSame(access); }))
+      all.push_back(access);
+}
+
 void Ordering::visitLoop(Operation *loop, SmallVectorImpl<Access> &open) {
   auto visitBody = [&](SmallVectorImpl<Access> &accesses) {
     for (Region &region : loop->getRegions())
       for (Block &block : region)
         visit(block, accesses);
   };
+  SmallVector<Access> before(open.begin(), open.end());
   visitBody(open);
+  // A loop without iterations is no place to meet.
+  join(open, before);
   auto isInside = [&](const Access &access) { return loop->isProperAncestor(access.op); };
   // Which item comes next is chance where several CTAs take them: none may rely on it.
-  bool ofItems = isa<mk::ForeachOp, mk::ForeachItemOp>(loop);
+  bool ofItems = isa<mk::ForeachOp, mk::ForeachItemOp>(loop) &&
+                 !loop->getParentOfType<mk::ForeachOp>() &&
+                 !loop->getParentOfType<mk::ForeachItemOp>();
   if (ofTiles && (!ofItems || isAlone)) {
     SmallVector<Access> earlier;
     for (Access access : llvm::make_filter_range(open, isInside)) {
@@ -249,7 +271,8 @@ void Ordering::visitLoop(Operation *loop, SmallVectorImpl<Access> &open) {
   }
   // What comes behind has been looked at with the author's loops.
   if (!ofTiles)
-    llvm::erase_if(open, isInside);
+    for (Access &access : llvm::make_filter_range(open, isInside))
+      access.isInLoop = true;
 }
 
 void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
@@ -267,10 +290,7 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
         SmallVector<Access> inside(open.begin(), open.end());
         if (!region->empty())
           visit(region->front(), inside);
-        // What both leave open is one access: else there would be twice as many behind each branch.
-        for (const Access &access : inside)
-          if (llvm::none_of(after, [&](const Access &other) { return other.isSame(access); }))
-            after.push_back(access);
+        join(after, inside);
       }
       open.assign(after.begin(), after.end());
     } else if (isa<LoopLikeOpInterface, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp,
