@@ -196,8 +196,8 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
       if g is 1 or left out;
     - `alternate = t`: the items of a CTA go to t teams of warpgroups in turn (t is 1 or 2,
       or the name of a parameter), so that one team ends its item, with all that stands behind
-      its last dot, while the other's dots run. Without it all warpgroups share each
-      item.
+      its last dot, while the other's dots run. Nothing then orders own accesses of different items.
+      Without it all warpgroups share each item.
 
     ```mlir
     #mk.order<raster = 8, own = first>

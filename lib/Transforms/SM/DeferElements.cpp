@@ -71,6 +71,9 @@ static bool isUsedInPlace(Operation *op) {
   for (Operation *next = op->getNextNode(); next && left; next = next->getNextNode()) {
     if (next->getNumRegions() || isa<mk_sm::MmaOp, mk_sm::MmaFenceOp, mk_sm::MmaWaitOp>(next))
       return false;
+    // What is compared may be loaded as late, too.
+    if (!isMemoryEffectFree(next) && !isa<mk::LoadOp>(next))
+      return false;
     int64_t uses = llvm::count(next->getOperands(), op->getResult(0));
     if (uses && !isa<arith::ArithDialect>(next->getDialect()))
       return false;

@@ -35,7 +35,7 @@ void keepWords(PartitionOp partition);
 void mergePuts(scf::ForOp loop);
 void mergeSignals(scf::ForOp loop);
 void orderAccesses(PartitionOp partition);
-void orderTiles(mk::KernelOp kernel);
+LogicalResult orderTiles(mk::KernelOp kernel);
 void overlapDots(ModuleOp module);
 void pairDots(ModuleOp module);
 void postStores(ModuleOp module);

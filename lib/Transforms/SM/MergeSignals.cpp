@@ -1,4 +1,5 @@
 //===- MergeSignals.cpp - One fence for the signals of a loop -------------===//
+#include "Accesses.h"
 #include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
@@ -31,6 +32,29 @@ static Operation *findSignal(scf::ForOp loop) {
   return found;
 }
 
+/// Whether signals of the loop stand between a store in it and what the role loads or stores in the
+/// same memory: then it is they that give the two an order.
+static bool areOrdered(scf::ForOp loop) {
+  auto kernel = loop->getParentOfType<mk::KernelOp>();
+  bool isBehind = false; // a signal of the same iteration
+  WalkResult result = loop.getBody()->walk([&](Operation *op) -> WalkResult {
+    std::optional<Access> store = getAccess(kernel, op);
+    if (store && store->writes && (!store->isRemote || isBehind)) {
+      WalkResult others = loop->getParentOfType<mk::RoleOp>().walk([&](Operation *other) {
+        std::optional<Access> access = getAccess(kernel, other);
+        bool meets = access && !access->isRemote && shareMemory(*access, *store);
+        return meets ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      if (others.wasInterrupted())
+        return WalkResult::interrupt();
+    }
+    auto raising = dyn_cast<mk::StoreOp>(op);
+    isBehind |= isa<mk::SignalOp>(op) || (raising && raising.getSignal());
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 /// Why signals have to stay where they are; empty if they need not.
 static StringRef getObstacle(scf::ForOp loop) {
   StringRef obstacle;
@@ -56,6 +80,9 @@ static StringRef getObstacle(scf::ForOp loop) {
   int64_t ranks = loop->getParentOfType<mk::KernelOp>().getMeshOp().getNumRanks();
   if (!trips || trips->ugt(ranks) || !loop.getResults().empty())
     return "it is in a loop over an unknown number of peers";
+  if (obstacle.empty() && areOrdered(loop))
+    return "its loop stores what the role loads or stores elsewhere, too, and a signal between the "
+           "two orders them";
   return obstacle;
 }
 

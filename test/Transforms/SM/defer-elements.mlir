@@ -177,3 +177,25 @@ mk.kernel @selects on @mesh (out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
     }
   }
 }
+
+// Not past a store that may write what is compared.
+// CHECK-LABEL: mk.kernel @compares
+// CHECK: mk.load
+// CHECK: %[[T13:.*]] = arith.cmpf
+// CHECK-NOT: mk_sm.defer %[[T13]]
+// CHECK: mk.store
+mk.kernel @compares on @mesh (inout %c : !of32 [64, 64], out %d : !of32 [64, 64], out %e : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %y = arith.constant dense<2.0> : !f32
+      %l = mk.load %c[%c0, %c0] : !of32 -> !f32
+      %p = arith.cmpf olt, %l, %y : !f32
+      mk.store %x, %c[%c0, %c0] : !f32, !of32
+      %s = arith.select %p, %x, %y : !bit, !f32
+      mk.store %s, %d[%c0, %c0] : !f32, !of32
+      mk.store %s, %e[%c0, %c0] : !f32, !of32
+    }
+  }
+}

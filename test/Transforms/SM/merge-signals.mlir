@@ -95,6 +95,38 @@ mk.kernel @apart on @mesh dims(uniform M) (scratch %slot : !slots [M, 64, 64]) {
 
 // -----
 
+// Signals that give own accesses an order stay: stores in the own rank's memory, and those that may be, behind a signal.
+mk.mesh @mesh (gpu = 4 via link)
+!part = tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
+!slots = memref<4x64x64xf32, #mk.symmetric>
+!parts = !mk.signal<?, sys, arrivals = 3>
+
+// CHECK-LABEL: mk.kernel @ordered
+// CHECK-NOT: mk_sm.signal_all
+mk.kernel @ordered on @mesh (scratch %x : !slots [4, 64, 64], scratch %y : !slots [4, 64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %s = mk.signals(%c3) : !parts
+  mk.role @work ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = mk.load %y[%c0, %c0, %c0] : !slots -> !part
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: its loop stores what the role loads or stores elsewhere, too, and a signal between the two orders them (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+        mk.store %t, %x[%p, %c0, %c0] : !part, !slots
+      }
+      scf.for %p = %c0 to %c3 step %c1 {
+        // expected-remark @+1 {{mk-sm-merge-signals: missed: waits until what is before it is done, in each iteration: its loop stores what the role loads or stores elsewhere, too, and a signal between the two orders them (in role 'work')}}
+        mk.signal %s[%p] on %p : !parts
+        mk.store %t, %y[%c1, %c0, %c0] on %p : !part, !slots
+      }
+    }
+  }
+}
+
+// -----
+
 // A loop around says nothing of what an inner one has merged.
 mk.mesh @mesh (gpu = 4 via link)
 !parts = !mk.signal<?, sys, arrivals = 3>

@@ -59,3 +59,27 @@ mk.kernel @places on @mesh dims(uniform M) (inout %a : !m [M, M], inout %b : !m 
     }
   }
 }
+
+// What threads have written, and met behind, the copy engine may still overtake an iteration later.
+// CHECK-LABEL: mk.kernel @later
+mk.kernel @later on @mesh dims(uniform M) (inout %c : memref<?x?xbf16> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant dense<1.0> : !c
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(232) {
+      scf.for %i = %c0 to %M step %c1 {
+        // CHECK: scf.for
+        // CHECK-NEXT: mk_sm.order
+        // CHECK-NEXT: mk_sm.store
+        // expected-remark @+1 {{mk-sm-order-accesses: missed: waits until all threads}}
+        mk_sm.store %one, %c[%c0, %c0] through %staging : !c, memref<?x?xbf16>, !mk_sm.staging<2>
+        mk.fence
+        mk.store %one, %c[%c0, %c0] : !c, memref<?x?xbf16>
+        mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
+      }
+    }
+  }
+}

@@ -130,3 +130,101 @@ mk.kernel @own on @mesh (in %a : !b [64, 64], in %b : !b [64, 64], out %x : memr
     }
   }
 }
+
+// Two CTAs: items 0, 2, 4, 6 are the first one's, and rows of two that follow each other overlap.
+mk.kernel @items on @mesh (out %y : memref<2x64x260xf32> [2, 64, 260]) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(2) {
+    mk.foreach (%i) in (%c8) schedule(static) {
+      %half = arith.remui %i, %c2 : index
+      %n = arith.divui %i, %c2 : index
+      %k = arith.index_cast %i : index to i32
+      %f = arith.sitofp %k : i32 to f32
+      %t = tensor.splat %f : tensor<8x256xf32>
+      %row = arith.muli %n, %c4 : index
+      mk.store %t, %y[%half, %row, %n] : tensor<8x256xf32>, memref<2x64x260xf32>
+    }
+  }
+}
+
+// A rank that data names may be the own one: what is stored there comes behind the load of rows further up.
+mk.kernel @self on @mesh (inout %x : memref<72x64xf32, #mk.symmetric> [72, 64], in %n : memref<1xi32> [1]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    %t = mk.load %x[%c0, %c0] : memref<72x64xf32, #mk.symmetric> -> tensor<64x64xf32>
+    %m = memref.load %n[%c0] : memref<1xi32>
+    %p = arith.index_cast %m : i32 to index
+    mk.store %t, %x[%c8, %c0] on %p : tensor<64x64xf32>, memref<72x64xf32, #mk.symmetric>
+  }
+}
+
+// A loop ends behind its condition, which loads once more what its body has ordered.
+mk.kernel @while on @mesh (inout %x : memref<72x64xf32> [72, 64], out %y : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %end:2 = scf.while (%i = %c0, %s = %zero) : (index, tensor<64x64xf32>) -> (index, tensor<64x64xf32>) {
+      %t = mk.load %x[%c0, %c0] : memref<72x64xf32> -> tensor<64x64xf32>
+      %sum = arith.addf %s, %t : tensor<64x64xf32>
+      %more = arith.cmpi ult, %i, %c3 : index
+      scf.condition(%more) %i, %sum : index, tensor<64x64xf32>
+    } do {
+    ^bb0(%i: index, %s: tensor<64x64xf32>):
+      mk.fence
+      %next = arith.addi %i, %c1 : index
+      scf.yield %next, %s : index, tensor<64x64xf32>
+    }
+    mk.store %end#1, %x[%c8, %c0] : tensor<64x64xf32>, memref<72x64xf32>
+    mk.store %end#1, %y[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// No order: items that differ lie apart, by their quotient and their rest, in groups, and under a condition.
+mk.kernel @apart on @mesh dims(uniform M, uniform N) (out %y : memref<?x?xf32> [M, N], out %z : memref<?x?xf32> [M, N], out %b : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %mt = arith.ceildivui %M, %c64 : index
+  %nt = arith.ceildivui %N, %c64 : index
+  %m2 = arith.ceildivui %M, %c128 : index
+  %all = arith.muli %mt, %nt : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf32>
+  %few = arith.constant dense<1.0> : tensor<64xf32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%all) schedule(static) {
+      %group = arith.muli %nt, %c8 : index
+      %g = arith.divui %i, %group : index
+      %in = arith.remui %i, %group : index
+      %first = arith.muli %g, %c8 : index
+      %left = arith.subi %mt, %first : index
+      %size = arith.minui %left, %c8 : index
+      %r = arith.remui %in, %size : index
+      %m = arith.addi %first, %r : index
+      %n = arith.divui %in, %size : index
+      %row = arith.muli %m, %c64 : index
+      %column = arith.muli %n, %c64 : index
+      mk.store %one, %y[%row, %column] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+    mk.foreach (%m, %n, %half) in (%m2, %nt, %c2) schedule(static) order(raster = 4) {
+      %two = arith.muli %m, %c2 : index
+      %at = arith.addi %two, %half : index
+      %row = arith.muli %at, %c64 : index
+      %column = arith.muli %n, %c64 : index
+      mk.store %one, %z[%row, %column] : tensor<64x64xf32>, memref<?x?xf32>
+      %isFirst = arith.cmpi eq, %column, %c0 : index
+      scf.if %isFirst {
+        mk.store %few, %b[%row] : tensor<64xf32>, memref<?xf32>
+      }
+    }
+  }
+}

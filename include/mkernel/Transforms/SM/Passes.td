@@ -222,16 +222,16 @@ def OrderTilesPass : SMPass<"mk-sm-order-tiles"> {
   let summary = "Orders a store behind own accesses of tiles at other places";
   let description = [{
     What `mk-sm-order-accesses` does, while loops are what the author wrote: from one iteration to the next, too, and from a
-    role to those that its CTAs go on with. Tiles at the same place are left to that pass. What several CTAs take items of is not looked at from one
-    item to the next: which CTA gets which is chance.
+    role to those that its CTAs go on with. Tiles at the same place are left to that pass. From one item to the next it looks where one CTA has all
+    items, or the loop is static: else which CTA gets which is chance. Teams that take items in turn never meet: items that may are refused.
   }];
 }
 
 def AdvanceItemsPass : SMPass<"mk-sm-advance-items", ["::mlir::memref::MemRefDialect"]> {
   let summary = "Has an item load what the next one takes";
   let description = [{
-    In a role without products whose items come in static order: what an item loads out of what no kernel writes, from
-    places that follow from its number, is loaded while the item before is worked on, and carried, as far as
+    In a role without products whose items come in static order: what an item loads out of what the kernel does not write, from
+    places that follow from its number by arithmetic, is loaded while the item before is worked on, and carried, as far as
     registers reach. So loads are under way all the time. Loads behind a loop inside of the item stay.
   }];
 }
@@ -406,7 +406,7 @@ def MergeSignalsPass : SMPass<"mk-sm-merge-signals"> {
     stores them all first. Behind it stands one `mk_sm.signal_all` with the signals of all iterations. A
     signal behind each store would wait until this store has crossed its link, and hold up the next one; so
     they cross side by side. What a signal promises is still there before it. Strong signals are left alone,
-    and so are stores that are left to the sender, which raises theirs.
+    and so are stores that are left to the sender, which raises theirs, and signals between own accesses that they order.
 
     Runs behind the SM level's other passes: a signal that follows its store is what others know.
   }];
