@@ -13,8 +13,7 @@ int64_t SiteTable::numberOf(Operation *op) {
   return it->second;
 }
 
-/// "file.mlir:12:5"; of inlined code also where the helper function is called.
-static std::string describe(Location where) {
+std::string mk::describePlace(Location where) {
   std::string text;
   llvm::raw_string_ostream os(text);
   auto visit = [&](auto &visit, Location loc) -> void {
@@ -41,6 +40,6 @@ static std::string describe(Location where) {
 llvm::json::Array SiteTable::describe() const {
   llvm::json::Array array;
   for (auto [where, name] : sites)
-    array.push_back(llvm::json::Object{{"op", name.getStringRef()}, {"at", ::describe(where)}});
+    array.push_back(llvm::json::Object{{"op", name.getStringRef()}, {"at", describePlace(where)}});
   return array;
 }

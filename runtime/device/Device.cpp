@@ -54,6 +54,14 @@ std::string mk::rt::elementName(std::string_view what, std::string_view name,
   return str(text, "[", coordinates, "]");
 }
 
+std::string mk::rt::placesText(std::span<const Metadata::Wait> waits, uint32_t role) {
+  std::string text;
+  for (const Metadata::Wait &wait : waits)
+    if (wait.role == role)
+      text += str(text.empty() ? ", at " : " or ", wait.at);
+  return text;
+}
+
 std::string mk::rt::siteText(const Metadata &metadata, int64_t site) {
   if (site < 0 || size_t(site) >= metadata.sites.size())
     return "an op";

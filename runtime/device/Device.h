@@ -129,6 +129,10 @@ struct Outside {
 };
 std::string outsideText(const Metadata &metadata, const Outside &outside);
 
+/// ", at ag_gemm.mlir:106:11": where the role waits for it, in all places; nothing if the package
+/// does not say.
+std::string placesText(std::span<const Metadata::Wait> waits, uint32_t role);
+
 /// "signal 'ready'[3, 0]" for the row-major element `index`; no brackets for an
 /// object without dimensions.
 std::string elementName(std::string_view what, std::string_view name,

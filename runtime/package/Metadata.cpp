@@ -100,22 +100,31 @@ struct Parser {
     });
   }
 
+  std::vector<Metadata::Wait> parseWaits(Reader &r) {
+    std::vector<Metadata::Wait> waits;
+    if (r.find("waits", /*required=*/false))
+      each(r, "waits", waits, [](Reader &e) {
+        return Metadata::Wait{uint32_t(e.number("role", 0, kMany)), e.text("at")};
+      });
+    return waits;
+  }
+
   void parseObjects(Reader &r) {
-    each(r, "signals", m.signals, [](Reader &e) {
+    each(r, "signals", m.signals, [this](Reader &e) {
       Metadata::Signal s;
       s.name = e.text("name");
       s.rank = e.number("rank", 0, 16);
       s.sys = e.choice<bool>("scope", {{"gpu", false}, {"sys", true}});
       s.dynamic = e.flag("dynamic");
+      s.waits = parseWaits(e);
       return s;
     });
     each(r, "counters", m.counters, [](Reader &e) {
       return Metadata::Counter{e.text("name"),
                                uint32_t(e.number("rank", 0, 16))};
     });
-    each(r, "queues", m.queues, [](Reader &e) {
-      return Metadata::Queue{e.text("name"),
-                             uint32_t(e.number("width", 1, 64))};
+    each(r, "queues", m.queues, [this](Reader &e) {
+      return Metadata::Queue{e.text("name"), uint32_t(e.number("width", 1, 64)), parseWaits(e)};
     });
   }
 

@@ -8,6 +8,9 @@
 
 namespace mlir::mk {
 
+/// "file.mlir:12:5"; of inlined code also where the helper function is called.
+std::string describePlace(Location where);
+
 /// Gives ops numbers in the order in which they are asked for (mkernel/ABI/Site.h), so
 /// that no number depends on a line.
 class SiteTable {

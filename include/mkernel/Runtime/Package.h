@@ -67,11 +67,17 @@ struct Metadata {
     std::vector<std::string> extents;
     bool operator==(const Arg &) const = default;
   };
+  /// Where a role waits for a signal, or for records of a queue: "ag_gemm.mlir:106:11".
+  struct Wait {
+    uint32_t role = 0;
+    std::string at;
+  };
   struct Signal {
     std::string name;
     uint32_t rank = 0;
     bool sys = false; // peers can raise it
     bool dynamic = false;
+    std::vector<Wait> waits;
   };
   struct Counter {
     std::string name;
@@ -80,6 +86,7 @@ struct Metadata {
   struct Queue {
     std::string name;
     uint32_t width = 1; // words of a record
+    std::vector<Wait> waits;
   };
   enum class Schedule { Static, Ticket, Queue };
   struct Loop {

@@ -2,6 +2,7 @@
 #include "mkernel/Target/Host/Metadata.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Analysis/Sites.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 
 using namespace mlir;
@@ -144,6 +145,29 @@ static void describeResources(const KernelResources &resources, json::Object &ob
   object["requires"] = std::move(requirements);
 }
 
+/// Where roles wait for a signal, or for records of a queue, for reports of waits that do not end.
+static json::Array describeWaits(Value waited, const KernelResources &resources) {
+  SmallVector<Operation *> waits = llvm::filter_to_vector(waited.getUsers(), [](Operation *op) {
+    return isa<WaitOp, ForeachItemOp>(op) && op->getParentOfType<RoleOp>();
+  });
+  json::Array places;
+  llvm::StringSet<> seen;
+  for (Operation *op : llvm::reverse(waits)) { // users come last first
+    unsigned role = *resources.roleIndex(op->getParentOfType<RoleOp>().getSymName());
+    std::string at = describePlace(op->getLoc());
+    if (seen.insert(at + " " + std::to_string(role)).second)
+      places.push_back(json::Object{{"role", role}, {"at", at}});
+  }
+  return places;
+}
+
+static void addWaits(const KernelResources &resources, json::Object &object) {
+  for (auto [op, about] : llvm::zip(resources.signals, *object.getArray("signals")))
+    about.getAsObject()->insert({"waits", describeWaits(SignalsOp(op).getResult(), resources)});
+  for (auto [op, about] : llvm::zip(resources.queues, *object.getArray("queues")))
+    about.getAsObject()->insert({"waits", describeWaits(QueueOp(op).getResult(), resources)});
+}
+
 //===----------------------------------------------------------------------===//
 // Whole
 //===----------------------------------------------------------------------===//
@@ -180,6 +204,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel, const MetadataOptions
     grid += options.runsBeside && !RoleOp(role).isInGrid() ? 0 : (*ctas)[i];
   json::Object object =
       describeKernel(kernel, resources, options.dims, [&](unsigned role) { return (*ctas)[role]; });
+  addWaits(resources, object);
   object["target"] = options.target;
   object["cpu"] = options.cpu;
   // CTAs without a role would have nothing to do.

@@ -13,19 +13,18 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
     if (r.number >= metadata.signals.size())
       break;
     const Plan::Signal &signal = plan.signals[r.number];
-    return str(elementName("signal", metadata.signals[r.number].name,
-                           signal.extents, r.element),
-               " to count ", r.wanted,
-               r.wanted == 1 ? " arrival" : " arrivals",
+    return str(elementName("signal", metadata.signals[r.number].name, signal.extents, r.element),
+               " to count ", r.wanted, r.wanted == 1 ? " arrival" : " arrivals",
                " of this launch, saw ", r.seen,
-               signal.arrivals >= 0 ? str(" (of ", signal.arrivals, " declared)")
-                                    : std::string());
+               signal.arrivals >= 0 ? str(" (of ", signal.arrivals, " declared)") : std::string(),
+               placesText(metadata.signals[r.number].waits, r.role));
   }
   case MK_WAIT_QUEUE:
     if (r.number >= metadata.queues.size())
       break;
     return str("entry ", r.element, " of queue '", metadata.queues[r.number].name,
-               "', which nobody has pushed so far");
+               "', which nobody has pushed so far",
+               placesText(metadata.queues[r.number].waits, r.role));
   case MK_WAIT_RING:
     return str("stage ", r.element, " of ring ", r.number,
                " to reach phase ", r.wanted, ", saw ", r.seen);

@@ -83,11 +83,10 @@ bool Cta::wait(int32_t signal, int64_t index, int64_t count) {
   return waitFor({MK_WAIT_SIGNAL, index, signal}, done, [&] {
     int64_t seen = word.load(std::memory_order_acquire) - base;
     return str(grid_.signalName(signal, index), " to count ", count,
-               count == 1 ? " arrival" : " arrivals", " of this launch, saw ",
-               seen,
-               array.arrivals >= 0 ? str(" (of ", array.arrivals, " declared)")
-                                   : std::string(),
-               "; launch ", grid_.epoch());
+               count == 1 ? " arrival" : " arrivals", " of this launch, saw ", seen,
+               array.arrivals >= 0 ? str(" (of ", array.arrivals, " declared)") : std::string(),
+               placesText(grid_.metadata.signals[signal].waits, cta_.role), "; launch ",
+               grid_.epoch());
   });
 }
 
@@ -175,7 +174,8 @@ bool Cta::pop(int32_t queue, int64_t entry, int64_t *record) {
     return q.published[entry].load(std::memory_order_acquire) == grid_.epoch();
   };
   if (!done() && !waitFor({MK_WAIT_QUEUE, entry, queue}, done, [&] {
-        return str("entry ", entry, " of queue '", name, "', which nobody has pushed so far");
+        return str("entry ", entry, " of queue '", name, "', which nobody has pushed so far",
+                   placesText(grid_.metadata.queues[queue].waits, cta_.role));
       }))
     return false;
   std::copy_n(q.records.data() + entry * q.width, q.width, record);

@@ -2,7 +2,7 @@
 // REQUIRES: compiler
 // RUN: not timeout 20 mk-run %s --nodes 2 --gpus 2 2>&1 | FileCheck %s
 // CHECK: rank 0, deadlock, {{.*}}: kernel 'late', launch 1: every CTA of all 4 ranks is blocked and nothing is under way that could release one:
-// CHECK-NEXT: rank 0, role 'use', CTA 1: waits for signal 's'[0] to count 3 arrivals of this launch, saw 1 (of 3 declared)
+// CHECK-NEXT: rank 0, role 'use', CTA 1: waits for signal 's'[0] to count 3 arrivals of this launch, saw 1 (of 3 declared), at data-deadlock.mlir:{{[0-9]+}}:20; launch 1
 // CHECK: rank 3, role 'use', CTA 1: waits for signal 's'[0] to count 3 arrivals of this launch, saw 1
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)

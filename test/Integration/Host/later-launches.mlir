@@ -8,7 +8,7 @@
 // RUN: not mk-run %s --gpus 2 --bind WAITS=0 --random n=-9:9 --launches 10 --check=races 2>&1 | FileCheck %s --check-prefix=SOME
 // ONE: done: kernel 'for_none', 2 ranks, 1 launch
 // HANGS: deadlock, {{.*}}: kernel 'for_none', launch 2
-// HANGS: role 'use', CTA 0: waits for signal 's'[0] to count 0 arrivals of this launch, saw -1 (of 1 declared); launch 2
+// HANGS: role 'use', CTA 0: waits for signal 's'[0] to count 0 arrivals of this launch, saw -1 (of 1 declared), at later-launches.mlir:{{[0-9]+:[0-9]+}}; launch 2
 // REFUSED: error: 'mk.wait' op never returns in later launches in role 'use' (rank 0, CTA 0): signal 's'[0] gets no arrival in a launch
 // RECORD: arrivals: signal 's'[0] of rank 0 gets 0 in launch 1, and is declared with 1: later launches wait for the wrong value
 // RECORD: races: none, 2 elements without the declared arrivals (kernel 'for_none', 2 ranks, 1 launch

@@ -11,8 +11,9 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   Metadata m;
   m.kernel = "k";
   m.roles = {{"send", 4, -1}, {"gemm", 128, -1}};
-  m.signals = {{"ready", 2, false, false}, {"dyn", 0, false, true}};
-  m.queues = {{"items", 2}};
+  m.signals = {{"ready", 2, false, false, {{0, "k.mlir:9:3"}, {1, "k.mlir:20:5"}}},
+               {"dyn", 0, false, true}};
+  m.queues = {{"items", 2, {{1, "k.mlir:30:5"}, {1, "k.mlir:40:5"}}}};
   Plan plan;
   plan.signals = {{{4, 3}, 12, 2}, {{}, 1, -1}};
   plan.queues = {8};
@@ -24,13 +25,13 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   EXPECT_EQ(text(MK_WAIT_SIGNAL, 0, 7, 2, 1),
             "kernel 'k', role 'gemm', CTA 17: waited 2 s for signal "
             "'ready'[2, 1] to count 2 arrivals of this launch, saw 1 (of 2 "
-            "declared)");
+            "declared), at k.mlir:20:5");
   EXPECT_THAT(text(MK_WAIT_SIGNAL, 1, 0, 1, -1),
               testing::EndsWith("for signal 'dyn' to count 1 arrival of this "
                                 "launch, saw -1"));
   EXPECT_THAT(text(MK_WAIT_QUEUE, 0, 5, 6, 4),
               testing::EndsWith("for entry 5 of queue 'items', which nobody has "
-                                "pushed so far"));
+                                "pushed so far, at k.mlir:30:5 or k.mlir:40:5"));
   EXPECT_THAT(
       text(MK_WAIT_RING, 2, 3, 1, 0),
       testing::EndsWith("for stage 3 of ring 2 to reach phase 1, saw 0"));
