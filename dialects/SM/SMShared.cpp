@@ -28,6 +28,18 @@ int64_t mk_sm::getPartsBytes(Operation *scope) {
   return parts;
 }
 
+int64_t mk_sm::getTurnedRun(RankedTensorType from, RankedTensorType to) {
+  auto source = dyn_cast_or_null<BlockedAttr>(from.getEncoding()),
+       result = dyn_cast_or_null<BlockedAttr>(to.getEncoding());
+  if (!source || !result || from.getRank() != 2)
+    return 0;
+  int64_t rowBytes = from.getDimSize(1) * llvm::divideCeil(from.getElementTypeBitWidth(), 8),
+          run = result.getVector();
+  bool isWhole = rowBytes % mkernel::kPairBytes == 0 && from.getDimSize(0) % run == 0 &&
+                 from.getDimSize(1) % source.getVector() == 0;
+  return isWhole && run > 1 ? run : 0;
+}
+
 /// What an op would exchange, if it could all at once.
 static int64_t getExchanged(Operation *op) {
   auto bytes = [](RankedTensorType type, int64_t elements) {
@@ -43,9 +55,11 @@ static int64_t getExchanged(Operation *op) {
     return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
   if (auto transpose = dyn_cast<mk::TransposeOp>(op)) {
     auto from = cast<RankedTensorType>(transpose.getSource().getType());
-    return isThreadLocal(transpose)
-               ? 0
-               : from.getDimSize(0) * mkernel::spreadRow(bytes(from, from.getDimSize(1)));
+    if (isThreadLocal(transpose))
+      return 0;
+    int64_t rows = from.getDimSize(0), row = bytes(from, from.getDimSize(1));
+    int64_t run = getTurnedRun(from, transpose.getType());
+    return run ? rows / run * mkernel::spreadRun(row, run) : rows * mkernel::spreadRow(row);
   }
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
@@ -70,8 +84,10 @@ int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
   mk::SmAttr sm = mk::getSm(scope);
+  Operation *kernel = scope->getParentOfType<mk::KernelOp>();
   return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()),
-                           getExchangeLimit(sm, holds<CreateRingOp>(scope)));
+                           getExchangeLimit(sm, holds<CreateRingOp>(scope),
+                                            holds<CreateRingOp>(kernel ? kernel : scope)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -85,27 +85,39 @@ static int64_t countRegisters(SmAttr sm) {
   return most * kWarpgroupThreads;
 }
 
+/// Registers that the threads of a role without products have for tiles.
+static int64_t getTileRegisters(SmAttr sm) {
+  RegisterReserveAttr reserve = sm.getRegisters().getReserve();
+  auto split = *sm.getRegisters().getSplits().getAsRange<RegisterSplitAttr>().begin();
+  return (split.getConsumer() - reserve.getScalars() - reserve.getIdle()) * split.getWarpgroups() *
+         kWarpgroupThreads;
+}
+
 /// Turns of loops without products that wait for what they load: where registers do not hold it
 /// twice, beside the largest tile and what follows from that (`mk-sm-advance-loads`).
 static double countWaitedTurns(const LoopWork &loop, const ItemWork &item, SmAttr sm) {
   if (loop.rows)
     return 0;
-  RegisterReserveAttr reserve = sm.getRegisters().getReserve();
-  auto split = *sm.getRegisters().getSplits().getAsRange<RegisterSplitAttr>().begin();
-  int64_t room = split.getConsumer() - reserve.getScalars() - reserve.getIdle();
-  return 2 * loop.largest + 2 * loop.turn / 4 > room * split.getWarpgroups() * kWarpgroupThreads
-             ? item.loadTurns
-             : 0;
+  return 2 * loop.largest + 2 * loop.turn / 4 > getTileRegisters(sm) ? item.loadTurns : 0;
+}
+
+/// How much of what an item loads it waits for, from 0 to 1. The rest is on its way while the item
+/// before is worked on (`mk-sm-advance-items`): what is known then, and registers hold twice.
+static double getWaitedShare(const LoopWork &loop, SmAttr sm) {
+  constexpr int64_t kRegisterBytes = 4;
+  if (loop.schedule != ScheduleKind::Static)
+    return 1;
+  int64_t room = getTileRegisters(sm) * kRegisterBytes / 2;
+  if (loop.held <= room)
+    return 0;
+  return 1 - double(room / loop.heldAtOnce * loop.heldAtOnce) / loop.held;
 }
 
 /// What an item takes besides its work. With products: something for each part of it that a
-/// warpgroup stores by way of shared memory. Else what it loads is on its way while the item before
-/// is worked on (`mk-sm-advance-items`), where that is known and registers hold it twice, beside as
-/// much that is computed; if not, it waits for it.
+/// warpgroup stores by way of shared memory. Else it waits for what is not loaded ahead.
 static double getItemTime(const LoopWork &loop, int64_t storeParts, SmAttr sm, RatesAttr rates) {
   if (!loop.rows) {
-    bool isAhead = loop.schedule == ScheduleKind::Static && loop.held <= countRegisters(sm);
-    return rates.getItem() + (isAhead || !loop.held ? 0 : rates.getLatency());
+    return rates.getItem() + (loop.held ? getWaitedShare(loop, sm) * rates.getLatency() : 0);
   }
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, storeParts / warpgroups) *
@@ -341,6 +353,36 @@ private:
 };
 } // namespace
 
+/// How much of the loads of an item that has loops is waited for, from 0 to 1: nothing where
+/// registers hold those of all turns of a short loop, which go ahead like others
+/// (`mk-sm-advance-loads`: seven turns, three or one).
+static double getWaitedShare(const LoopWork &loop, const ItemWork &item, SmAttr sm) {
+  if (!item.loadTurns)
+    return getWaitedShare(loop, sm);
+  int64_t ahead = (getTileRegisters(sm) - 3 * loop.largest) / std::max<int64_t>(loop.turn / 4, 1);
+  return item.loadTurns > (ahead >= 7 ? 8 : ahead >= 3 ? 4 : 2);
+}
+
+/// Where nothing is multiplied the loads of one item are under way while another one is worked on,
+/// if they go ahead: it waits for a quarter of what a load takes and for what its threads exchange,
+/// besides its bytes (copies, transposed copies, stencils, norms and sums of listed rows of many
+/// tile sizes on an H200).
+static double getWaits(const KernelWork &work, SmAttr sm, RatesAttr rates) {
+  double longest = 0;
+  for (const LoopWork &loop : work.loops) {
+    if (loop.rows)
+      return 0;
+    double sum = 0;
+    for (const ItemWork &item : loop.samples)
+      if (item.outer.loads > 0 || item.loadTurns > 0)
+        sum += (0.25 + 0.75 * getWaitedShare(loop, item, sm)) * rates.getLatency() +
+               item.outer.reductions * rates.getReduction();
+    if (!loop.samples.empty() && loop.ctas > 0)
+      longest = std::max(longest, std::ceil(loop.items / loop.ctas) * sum / loop.samples.size());
+  }
+  return longest;
+}
+
 Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
   RatesAttr rates = target.getRates();
   double products = 0, share = 0; // of CTAs that read device memory
@@ -363,7 +405,7 @@ Prediction mk::predictTime(const KernelWork &work, TargetAttr target) {
   // The fewer read it, the less it gives.
   double slowness = share ? 1 + (inPercent(rates.getFewSms()) - 1) * (1 - share) : 1;
   Time memory = inTime(work.memory * slowness, rates.getMemory(), "memory");
-  memory.ns += written / rates.getWritten();
+  memory.ns += written / rates.getWritten() + getWaits(work, target.getSm(), rates);
   time = together({time, memory}, rates.getMemoryOverlap());
   time.ns += rates.getLaunch() + rates.getJoin() * std::log2(cluster);
   // A launch of its own in front reads and writes them.

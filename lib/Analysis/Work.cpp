@@ -18,6 +18,7 @@ void Footprint::cover(const Footprint &other) {
   carried = std::max(carried, other.carried);
   largest = std::max(largest, other.largest);
   held = std::max(held, other.held);
+  heldAtOnce = std::max(heldAtOnce, other.heldAtOnce);
   turn = std::max(turn, other.turn);
   rows = std::gcd(rows, other.rows);
   columns = std::max(columns, other.columns);

@@ -53,6 +53,8 @@ private:
   bool countOp(Operation *op, double times, bool inner);
   bool countDot(DotOp dot, Work &work, double times);
   bool countTransposed(TransposeOp op, Work &work, double times);
+  /// A matrix that an item loads outside of its loops.
+  void addHeld(LoadOp load);
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(mk::StoreOp store);
   double countSharedBytes(mk::StoreOp store, double bytes);

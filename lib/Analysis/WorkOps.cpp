@@ -74,14 +74,17 @@ static bool isAddedUp(ReduceOp reduce) {
 /// for: all write in each part, and read. Behind products tiles leave turned.
 bool WorkCounter::countTransposed(TransposeOp op, Work &work, double times) {
   // As many elementwise ops take as long: of a copy of 16384 x 16384 in bf16 on an H200.
-  constexpr double kOps = 20;
+  constexpr double kOps = 8;
   auto shape = numbers.getShape(op.getSource().getType());
   if (!shape)
     return giveUp(op, kUnknownExtents);
   int64_t bits = std::max(8u, cast<RankedTensorType>(op.getType()).getElementTypeBitWidth());
-  int64_t bytes = (*shape)[0] * mkernel::spreadRow((*shape)[1] * bits / 8);
-  work.elements +=
-      times * kOps * countElements(*shape) * llvm::divideCeil(bytes, getSm(kernel).getExchange());
+  int64_t bytes = (*shape)[0] * mkernel::spreadRow((*shape)[1] * bits / 8, mkernel::kPairBytes);
+  SmAttr sm = getSm(kernel);
+  int64_t room = mk_sm::getExchangeLimit(sm, /*besideRings=*/false, holds<DotOp>(kernel));
+  int64_t parts = llvm::divideCeil(bytes, room);
+  work.elements += times * kOps * countElements(*shape) * parts;
+  work.reductions += times * 2 * parts; // all meet, as for these
   return true;
 }
 
@@ -282,6 +285,19 @@ bool WorkCounter::isTakenByEngine(LoadOp load) {
          (bytes % chunk == 0 || (2 * bytes >= chunk && bytes < chunk));
 }
 
+void WorkCounter::addHeld(LoadOp load) {
+  auto bytes = static_cast<int64_t>(*numbers.getBytes(load.getType(), Value()));
+  // Where rows do not begin at words each element has a register.
+  constexpr int64_t kWordBytes = 4;
+  if (!numbers.areRowsAligned(load.getSource(), kWordBytes)) {
+    int64_t elementBytes = llvm::divideCeil(load.getSource().getType().getElementTypeBitWidth(), 8);
+    current->largest = std::max(current->largest, bytes / elementBytes);
+    bytes *= llvm::divideCeil(kWordBytes, elementBytes);
+  }
+  current->held += bytes;
+  current->heldAtOnce = std::max(current->heldAtOnce, bytes);
+}
+
 bool WorkCounter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -293,7 +309,7 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
       work.loads += times * *inBuffer;
       work.direct += isTakenByEngine(load) ? 0 : times * *inBuffer;
       if (isa<ForeachOp>(op->getParentOp()) && load.getTile().getType().getRank() == 2)
-        current->held += int64_t(*numbers.getBytes(load.getType(), Value()));
+        addHeld(load);
       return true;
     }
     // The copy engine takes as long for rows that lie outside the buffer.

@@ -78,9 +78,9 @@ struct Footprint {
   /// Of these what the loops around products carry: what parts of an item have to add up.
   int64_t carried = 0;
   /// Elements of the largest tile that threads compute; bytes of the matrices that an item loads
-  /// outside of its loops, and not for products, and of those that one turn of a loop without
-  /// products loads.
-  int64_t largest = 0, held = 0, turn = 0;
+  /// outside of its loops, and not for products, and of the largest of these; and bytes of those
+  /// that one turn of a loop without products loads.
+  int64_t largest = 0, held = 0, heldAtOnce = 0, turn = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
   /// The most `ItemWork::storeParts`.

@@ -12,8 +12,18 @@ namespace mkernel {
 constexpr int64_t kBankBytes = 4;
 
 /// From the start of a row of so many bytes to that of the next one.
-constexpr int64_t spreadRow(int64_t bytes) {
-  return ((bytes + kBankBytes - 1) / kBankBytes | 1) * kBankBytes;
+constexpr int64_t spreadRow(int64_t bytes, int64_t unit = kBankBytes) {
+  return ((bytes + unit - 1) / unit | 1) * unit;
+}
+
+/// Threads that read runs of `run` rows of a column begin at every so-manyth row: whatever its
+/// length, these rows have the same few banks. So each `run` of rows begins two banks further, and
+/// rows have an odd number of pairs of banks: threads still write two words at once.
+constexpr int64_t kPairBytes = 2 * kBankBytes;
+
+/// From the start of such rows, of so many bytes, to that of the next ones.
+constexpr int64_t spreadRun(int64_t bytes, int64_t run) {
+  return run * spreadRow(bytes, kPairBytes) + kPairBytes;
 }
 
 } // namespace mkernel

@@ -1,6 +1,9 @@
 //===- AssignLayouts.cpp - Which thread holds what of a tile --------------===//
 #include "RolePlan.h"
 #include "TiedExtents.h"
+#include "mkernel/Analysis/Resources.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -149,10 +152,31 @@ private:
     worklist.clear();
   }
 
-  /// The widest access that a tile, or one of the same layout, is loaded or stored with.
+  /// How many elements of a buffer's row always lie where an access of so many may begin, if the
+  /// row's length is known and no multiple of it; else 0.
+  int64_t getBrokenRun(Value buffer, int64_t elements) {
+    auto kernel = plan.op->getParentOfType<KernelOp>();
+    auto type = cast<MemRefType>(buffer.getType());
+    int64_t run = elements;
+    for (unsigned arg :
+         type.getRank() < 2 ? SmallVector<unsigned>() : getPossibleArgs(kernel, buffer))
+      if (std::optional<int64_t> length = kernel.getArgExtent(arg, type.getRank() - 1))
+        run = std::gcd(run, *length);
+    return run == elements ? 0 : run;
+  }
+
+  /// The widest access that a tile, or one of the same layout, is loaded or stored with. Where most
+  /// of these have rows that begin anywhere, neighbours are other threads': what a warp moves then
+  /// lies side by side all the same.
   Attribute getDefault(Value start) {
-    int64_t bits = 64;
+    int64_t bits = 64, whole = 0, broken = 0, longest = 1;
     bool accessed = false;
+    auto count = [&](Value buffer, RankedTensorType tile) {
+      int64_t width = std::max<int64_t>(tile.getElementTypeBitWidth(), 8);
+      int64_t run = getBrokenRun(buffer, 8 * getSm(plan.op).getAccess() / width);
+      (run ? broken : whole) += 1;
+      longest = std::max(longest, run);
+    };
     SmallVector<Value> reached{start};
     llvm::DenseSet<Value> seen{start};
     for (unsigned i = 0; i != reached.size(); ++i) {
@@ -164,6 +188,11 @@ private:
         accessed = true;
         bits = std::min<int64_t>(bits, type.getElementTypeBitWidth());
       }
+      if (auto load = tile.getDefiningOp<LoadOp>())
+        count(load.getSource(), type);
+      for (Operation *user : tile.getUsers())
+        if (auto store = dyn_cast<mk::StoreOp>(user))
+          count(store.getDest(), type);
       for (const Edge &edge : edges.lookup(tile))
         if (edge.axes.empty() && !edge.transposes && seen.insert(edge.other).second)
           reached.push_back(edge.other);
@@ -171,7 +200,7 @@ private:
     auto type = cast<RankedTensorType>(start.getType());
     if (!accessed)
       bits = type.getElementTypeBitWidth();
-    return getBlockedLayout(plan, type, bits);
+    return getBlockedLayout(plan, type, bits, broken > whole ? longest : 0);
   }
 
   RolePlan &plan;

@@ -76,7 +76,8 @@ bool mk_sm::haveRoom(const RolePlan &plan, unsigned number, size_t slots, SmAttr
     bytes += std::max<int64_t>(least, i == number ? slots : 1) * ring.getSlotBytes(sm.getChunk());
   }
   int64_t staging = kLeastBuffers * getStagingBytes(sm.getChunk()) * plan.warpgroups * plan.teams;
-  bytes += staging + getExchangeLimit(sm, /*besideRings=*/true) + getPartsBytes(plan.op);
+  bytes += staging + getExchangeLimit(sm, /*besideRings=*/true, /*inKernelOfRings=*/true) +
+           getPartsBytes(plan.op);
   if (holds<PutOp>(plan.op)) {
     PutSlots puts = getPutSlots(sm, /*besideRings=*/true);
     bytes += puts.count * puts.bytes;

@@ -24,11 +24,14 @@ bool mk_sm::isLayoutFree(Value tile) {
   return isa_and_nonnull<arith::ConstantOp, tensor::SplatOp>(def);
 }
 
-Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits) {
+Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits,
+                                  int64_t most) {
   int64_t threads = plan.warpgroups * mk::kWarpgroupThreads;
   // As wide an access as there is, but no run over the end of a row, and no idle threads.
   int64_t widest = 8 * mk::getSm(plan.op).getAccess();
   int64_t vector = std::max<int64_t>(1, widest / std::max<int64_t>(bits, 8));
+  if (most)
+    vector = std::min(vector, most);
   int64_t columns = tile.getRank() ? tile.getShape().back() : 1;
   while (vector > 1 && (columns % vector || tile.getNumElements() < threads * vector))
     vector /= 2;

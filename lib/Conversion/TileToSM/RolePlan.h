@@ -92,7 +92,10 @@ inline bool isTile(Value value) { return isa<RankedTensorType>(value.getType());
 bool isLayoutFree(Value tile);
 
 /// The layout for tiles that meet no dot, for accesses of `bits` wide elements.
-Attribute getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits);
+/// Runs of as many elements of so many bits as a thread accesses at once, or `most` (0: any
+/// number).
+Attribute getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits,
+                           int64_t most = 0);
 
 /// The layout of `mk.reduce` along `axis`, and of what is broadcast along it.
 Attribute getSliceLayout(Attribute of, ArrayRef<int64_t> axes);

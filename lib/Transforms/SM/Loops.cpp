@@ -149,6 +149,10 @@ static bool addScalars(Value value, const Counted &loop, llvm::SetVector<Operati
 int64_t mk_sm::countRegisters(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   int64_t elements = tile ? getNumElements(tile) : 1;
+  // Neighbours share a register, which others do not.
+  auto blocked = tile ? dyn_cast_or_null<BlockedAttr>(tile.getEncoding()) : BlockedAttr();
+  if (blocked && blocked.getVector() == 1)
+    return elements * llvm::divideCeil(tile.getElementTypeBitWidth(), 32);
   int64_t bits = type.isIndex() || !getElementTypeOrSelf(type).isIntOrFloat()
                      ? 64
                      : getElementTypeOrSelf(type).getIntOrFloatBitWidth();

@@ -15,8 +15,13 @@ public:
   Value start() { return e.shared(room.getOffset()); }
   void meet() { barrier ? SyncOp::create(e, barrier, room.getThreads()) : SyncWarpOp::create(e); }
   void store(Value exists, Value address, Value value) {
-    StoreOp::create(e, toBits(e, value), address, getElementBytes(value.getType()),
-                    exists ? resize(e, exists, e.i32) : Value());
+    store(exists, address, value, getElementBytes(value.getType()));
+  }
+  /// Words, or one element, of so many bytes.
+  void store(Value exists, Value address, ArrayRef<Value> values, int64_t bytes) {
+    SmallVector<Value> bits =
+        llvm::map_to_vector(values, [&](Value value) { return toBits(e, value); });
+    StoreOp::create(e, bits, address, bytes, exists ? resize(e, exists, e.i32) : Value());
   }
   /// `otherwise` (zero) where `exists`, if it is given, does not hold.
   Value load(Value exists, Value address, Type type, Value otherwise = {}) {

@@ -46,6 +46,22 @@ public:
     all = both(all, place.exists);
     return all ? all : e.cbool(true);
   }
+  /// i1. Whether all of the tile is inside, for whatever thread; null if that is not asked for each
+  /// element anyway, or rows are looked up.
+  Value isInside() {
+    if (!entries.empty())
+      return {};
+    Value all;
+    for (int64_t d = 0; d < tile.getRank(); ++d) {
+      if (std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
+          !limit || *limit < tile.getDimSize(d))
+        all = both(all, sge(e, op.getLimits()[d], tile.getDimSize(d)));
+      if (std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
+          !offset || *offset < 0)
+        all = both(all, sge(e, op.getOffsets()[d], 0));
+    }
+    return all;
+  }
   Value address(unsigned i, const Place &place) {
     Value at = op.getStart();
     int64_t rank = tile.getRank();
@@ -134,6 +150,9 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int
 
 using Listed = Access<LoadElementsOp>::Entries;
 
+/// From so many elements on it is worth a branch that none is asked for by itself.
+static constexpr size_t kManySingly = 8;
+
 static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e, Listed entries) {
   Access<LoadElementsOp> access(op, e);
   access.setEntries(std::move(entries));
@@ -153,19 +172,31 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e, Listed ent
     return value.getType() == type ? value : Value(LLVM::BitcastOp::create(e, type, value));
   };
   Value pad = op.getPad() ? convert(op.getPad(), bits) : e.cint(bits, 0);
-  auto singly = [&] {
+  auto loadSingly = [&](bool isInside) {
     SmallVector<Value> result;
     for (size_t k = 0; k < op.getWhich().size(); ++k) {
       Place where = find(k);
       int32_t i = op.getWhich()[k];
-      Value exists = access.exists(i, where, /*run=*/false);
-      result.push_back(
-          convert(loadWhere(e, exists, access.address(i, where), size, pad)[0], element));
+      Value exists = isInside ? where.exists : access.exists(i, where, /*run=*/false);
+      result.push_back(convert(
+          loadWhere(e, exists ? exists : e.cbool(true), access.address(i, where), size, pad)[0],
+          element));
     }
     return result;
   };
+  // In most tiles all elements exist.
+  auto loadAlone = [&] {
+    Value isInside = op.getWhich().size() >= kManySingly ? access.isInside() : Value();
+    if (!isInside)
+      return loadSingly(/*isInside=*/false);
+    return unpack(e,
+                  choose(
+                      e, isInside, [&] { return pack(e, loadSingly(/*isInside=*/true)); },
+                      [&] { return pack(e, loadSingly(/*isInside=*/false)); }),
+                  element, op.getNumResults());
+  };
   if (!op.getTogether())
-    return singly();
+    return loadAlone();
   int64_t run = getRun(access.getTile());
   auto inRuns = [&] {
     SmallVector<Value> padWords = pack(e, SmallVector<Value>(run, pad));
@@ -202,7 +233,8 @@ static SmallVector<Value> loadElements(LoadElementsOp op, Emitter &e, Listed ent
   };
   auto narrowly = [&] {
     return choose(
-        e, op.getTogether(), [&] { return pack(e, inRuns()); }, [&] { return pack(e, singly()); });
+        e, op.getTogether(), [&] { return pack(e, inRuns()); },
+        [&] { return pack(e, loadSingly(/*isInside=*/false)); });
   };
   SmallVector<Value> words = blocks ? choose(e, op.getWide(), inQuads, narrowly) : narrowly();
   return size == 4 ? words : unpack(e, words, element, op.getNumResults());
@@ -444,23 +476,34 @@ static void storeElements(StoreElementsOp op, Emitter &e) {
       return value;
     return LLVM::BitcastOp::create(e, bits, value);
   };
-  auto find = [&](size_t k, bool inRuns) {
-    int32_t i = op.getWhich()[k];
-    Place where = access.at(i);
-    Value exists = access.exists(i, where, inRuns);
-    return std::pair(access.address(i, where), owner ? and_(e, exists, owner) : exists);
-  };
-  auto singly = [&] {
+  auto storeSingly = [&](bool isInside) {
     for (size_t k = 0; k < op.getWhich().size(); ++k) {
-      auto [address, exists] = find(k, /*inRuns=*/false);
-      storeWhere(e, exists, address, size, toBits(op.getElements()[k]), addition);
+      Place where = access.at(op.getWhich()[k]);
+      Value exists = isInside ? where.exists : access.exists(op.getWhich()[k], where, false);
+      if (owner)
+        exists = exists ? and_(e, exists, owner) : owner;
+      storeWhere(e, exists ? exists : e.cbool(true), access.address(op.getWhich()[k], where), size,
+                 toBits(op.getElements()[k]), addition);
     }
   };
+  // In most tiles all elements exist.
+  auto storeAlone = [&] {
+    Value isInside = op.getWhich().size() >= kManySingly ? access.isInside() : Value();
+    if (!isInside)
+      return storeSingly(/*isInside=*/false);
+    ifThenElse(
+        e, isInside, [&] { storeSingly(/*isInside=*/true); },
+        [&] { storeSingly(/*isInside=*/false); });
+  };
   if (!op.getRuns() && !op.getTogether())
-    return singly();
+    return storeAlone();
   SmallVector<std::pair<Value, Value>> places;
-  for (size_t k = 0; k < op.getWhich().size(); k += run)
-    places.push_back(find(k, /*inRuns=*/true));
+  for (size_t k = 0; k < op.getWhich().size(); k += run) {
+    int32_t i = op.getWhich()[k];
+    Place where = access.at(i);
+    Value exists = access.exists(i, where, /*run=*/true);
+    places.emplace_back(access.address(i, where), owner ? and_(e, exists, owner) : exists);
+  }
   auto inRuns = [&] {
     for (auto [i, place] : llvm::enumerate(places)) {
       SmallVector<Value> words = pack(e, SmallVector<Value>(op.getElements().slice(i * run, run)));
@@ -470,7 +513,9 @@ static void storeElements(StoreElementsOp op, Emitter &e) {
       storeWhere(e, place.second, place.first, run * size, words, addition);
     }
   };
-  op.getTogether() ? ifThenElse(e, op.getTogether(), inRuns, singly) : inRuns();
+  op.getTogether()
+      ? ifThenElse(e, op.getTogether(), inRuns, [&] { storeSingly(/*isInside=*/false); })
+      : inRuns();
 }
 
 void mk_thread::expandAccesses(ModuleOp module) {

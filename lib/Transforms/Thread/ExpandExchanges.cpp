@@ -34,45 +34,105 @@ static unsigned findFirstAlike(RankedTensorType tile, ArrayRef<int64_t> strides,
 namespace {
 /// How elements that change threads lie in shared memory: as in a tile that is dense, or, where
 /// columns are read, in rows that banks keep apart.
-struct Placement {
+class Placement {
+public:
   explicit Placement(ExchangeElementsOp op);
 
-  SmallVector<int64_t> from, to; // strides of what is written and read, in elements
-  int64_t perPart;               // elements that have room at once
+  /// The number in shared memory of an element that is written, or read.
+  Value findWritten(Emitter &e, Places &places, const Place &place) const;
+  Value findRead(Emitter &e, Places &places, const Place &place) const;
+
+  int64_t perPart; // elements that have room at once
   int64_t parts;
+  int64_t word; // bytes that are written at once, at most
+
+private:
+  void turn(ExchangeElementsOp op, int64_t size);
+  Value skip(Emitter &e, Value number, const Place &place, size_t rows, bool isWhole) const;
+
+  SmallVector<int64_t> from, to; // strides of what is written and read, in elements
+  int64_t run = 0, apart = 0;    // rows in front of which are so many more elements
+  int64_t round = 0;             // rows that threads write in a round
 };
 } // namespace
 
-Placement::Placement(ExchangeElementsOp op) : to(op.getStrides()) {
+Placement::Placement(ExchangeElementsOp op) : word(mkernel::kBankBytes), to(op.getStrides()) {
   RankedTensorType tile = op.getFrom();
   ArrayRef<int64_t> shape = tile.getShape();
   int64_t size = getElementBytes(getRegisterType(tile.getElementType())),
-          room = op.getRoom().getBytes() / size, columns = shape.empty() ? 1 : shape.back(),
-          pitch = mkernel::spreadRow(columns * size) / size;
+          columns = shape.empty() ? 1 : shape.back();
   from = computeStrides(shape);
-  perPart = room;
-  int64_t all = tile.getNumElements();
+  perPart = op.getRoom().getBytes() / size;
+  parts = llvm::divideCeil(tile.getNumElements(), perPart);
   bool isMatrix = shape.size() == 2 && columns > 1 && llvm::all_of(to, [&](int64_t stride) {
                     return stride <= 1 || stride == columns;
                   });
-  if (isMatrix && to.back() > 1 && size <= mkernel::kBankBytes && pitch <= room) {
-    from = {pitch, 1};
-    for (int64_t &stride : to)
-      stride = stride == columns ? pitch : stride;
-    perPart = room / pitch * pitch;
-    all = shape[0] * pitch;
-  }
-  parts = llvm::divideCeil(all, perPart);
+  if (isMatrix && to.back() > 1 && size <= mkernel::kBankBytes)
+    turn(op, size);
 }
 
-/// How many elements that lie side by side a thread writes at once: those of a word.
+/// Columns are read.
+void Placement::turn(ExchangeElementsOp op, int64_t size) {
+  RankedTensorType tile = op.getFrom();
+  int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1), room = perPart;
+  int64_t block = mk_sm::getTurnedRun(tile, op.getTo());
+  int64_t each = block ? mkernel::spreadRun(columns * size, block) / size
+                       : mkernel::spreadRow(columns * size) / size;
+  if (each > room)
+    return;
+  int64_t pitch = each;
+  if (block) {
+    auto blocked = cast<mk_sm::BlockedAttr>(tile.getEncoding());
+    run = block;
+    apart = mkernel::kPairBytes / size;
+    pitch = (each - apart) / block;
+    round = blocked.getThreads() * blocked.getVector() / columns;
+    word = mkernel::kPairBytes;
+  }
+  perPart = room / each * each;
+  parts = llvm::divideCeil(rows / std::max<int64_t>(run, 1) * each, perPart);
+  from = {pitch, 1};
+  for (int64_t &stride : to)
+    stride = stride == columns ? pitch : stride;
+}
+
+/// `isWhole`: what depends on the thread is whole runs.
+Value Placement::skip(Emitter &e, Value number, const Place &place, size_t rows,
+                      bool isWhole) const {
+  if (!run)
+    return number;
+  Value base = place.base[rows];
+  int64_t offset = place.offset[rows];
+  Value runs;
+  if (isWhole || offset % run == 0)
+    runs = add(e, divU(e, base, run), offset / run);
+  else if (round && run % round == 0 && offset % round == 0)
+    runs = e.c64(offset / run); // threads differ by less than is left
+  else
+    runs = divU(e, add(e, base, offset), run);
+  return add(e, number, resize(e, mul(e, runs, apart), e.i32));
+}
+
+Value Placement::findWritten(Emitter &e, Places &places, const Place &place) const {
+  return skip(e, places.number(place, from), place, /*rows=*/0, /*isWhole=*/false);
+}
+
+Value Placement::findRead(Emitter &e, Places &places, const Place &place) const {
+  return skip(e, places.number(place, to), place, /*rows=*/1, /*isWhole=*/true);
+}
+
+/// How many elements that lie side by side a thread writes at once: those of one word or of two.
 static int64_t getWritten(RankedTensorType tile, const Placement &placement) {
-  int64_t size = getElementBytes(getRegisterType(tile.getElementType())),
-          word = mkernel::kBankBytes / std::min(size, mkernel::kBankBytes);
-  bool areWhole = tile.getRank() && !tile.getElementType().isInteger(1) &&
-                  getRun(tile) % word == 0 && tile.getShape().back() % word == 0 &&
-                  placement.perPart % word == 0;
-  return areWhole ? word : 1;
+  int64_t size = getElementBytes(getRegisterType(tile.getElementType()));
+  for (int64_t bytes = placement.word; bytes > size; bytes /= 2) {
+    int64_t elements = bytes / size;
+    if (tile.getRank() && !tile.getElementType().isInteger(1) && getRun(tile) % elements == 0 &&
+        tile.getShape().back() % elements == 0 && placement.perPart % elements == 0)
+      return elements;
+    if (bytes <= mkernel::kBankBytes)
+      break;
+  }
+  return 1;
 }
 
 static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
@@ -83,18 +143,18 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   Places places(e, from, op.getThread()), resultPlaces(e, to, op.getThread());
   const Placement placement(op);
   int64_t written = getWritten(from, placement);
-  SmallVector<Value> words;
+  SmallVector<SmallVector<Value>> words;
   SmallVector<std::pair<Value, Value>> sources,
       results; // numbers of elements, and whether they exist
   for (int64_t i = 0, all = op.getElements().size(); i < all; i += written) {
     Place place = places.at(i);
-    sources.emplace_back(places.number(place, placement.from), place.exists);
+    sources.emplace_back(placement.findWritten(e, places, place), place.exists);
     SmallVector<Value> elements(op.getElements().slice(i, written));
-    words.push_back(written == 1 ? elements.front() : pack(e, elements).front());
+    words.push_back(written == 1 ? elements : pack(e, elements));
   }
   for (unsigned i = 0; i != n; ++i) {
     Place place = resultPlaces.at(i);
-    results.emplace_back(resultPlaces.number(place, placement.to), place.exists);
+    results.emplace_back(placement.findRead(e, resultPlaces, place), place.exists);
   }
   SmallVector<Value> loaded(n);
   for (int64_t part = 0; part < placement.parts; ++part) {
@@ -111,7 +171,7 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
     room.meet();
     for (auto [word, where] : llvm::zip_equal(words, sources)) {
       auto [address, exists] = inPart(where);
-      room.store(exists, address, word);
+      room.store(exists, address, word, written * size);
     }
     room.meet();
     for (unsigned i = 0; i != n; ++i) {

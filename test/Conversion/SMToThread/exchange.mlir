@@ -66,14 +66,10 @@ mk.kernel @exchange on @mesh (
       %down = mk.broadcast %w dims [0] : tensor<32xf32, #one> -> tensor<64x32xf32, #flat>
       mk.store %down, %c[%c0, %c0] : tensor<64x32xf32, #flat>, memref<64x32xf32>
 
-      // 64 KiB go in two parts, each with a test of its elements.
-      // CHECK-COUNT-128: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %
+      // 64 KiB go at once where no ring needs the room.
+      // CHECK-COUNT-128: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4){{$}}
       // CHECK: mk_thread.sync %
-      // CHECK-COUNT-128: mk_thread.load %{{.*}}, 4 if %{{.*}} : i32 -> i32
-      // CHECK: mk_thread.sync %
-      // CHECK-COUNT-128: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %
-      // CHECK: mk_thread.sync %
-      // CHECK-COUNT-128: mk_thread.load %{{.*}}, 4 if %{{.*}} : i32 -> i32
+      // CHECK-COUNT-128: mk_thread.load %{{.*}}, 4 : i32 -> i32
       %large = mk.load %b[%c0, %c0] : memref<64x256xf32> -> tensor<64x256xf32, #flat>
       %l = mk_sm.convert_layout %large : tensor<64x256xf32, #flat> -> tensor<64x256xf32, #acc>
       mk.store %l, %f[%c0, %c0] : tensor<64x256xf32, #acc>, memref<64x256xf32>

@@ -175,9 +175,9 @@ mk.kernel @exchange on @mesh (in %a : memref<64x4096xbf16> [64, 4096]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = mk.load %a[%c0, %c0] : memref<64x4096xbf16> -> tensor<64x4160xbf16, #acc>
-      // expected-error @+1 {{along axis 0 of 'tensor<64x4160xbf16, #mk_sm.mma<warpgroups = 1>>' exchanges 33280 bytes at least; there are 32768: use smaller tiles}}
-      %y = mk.reduce max %x axis 0 : tensor<64x4160xbf16, #acc> -> tensor<4160xbf16, #mk_sm.slice<axis = 0, of = #acc>>
+      %x = mk.load %a[%c0, %c0] : memref<64x4096xbf16> -> tensor<64x16384xbf16, #acc>
+      // expected-error @+1 {{along axis 0 of 'tensor<64x16384xbf16, #mk_sm.mma<warpgroups = 1>>' exchanges 131072 bytes at least; there are 116224: use smaller tiles}}
+      %y = mk.reduce max %x axis 0 : tensor<64x16384xbf16, #acc> -> tensor<16384xbf16, #mk_sm.slice<axis = 0, of = #acc>>
     }
   }
 }

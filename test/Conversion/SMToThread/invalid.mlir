@@ -55,13 +55,13 @@ mk.kernel @adds on @mesh (inout %a : memref<4x64xf8E4M3FN, #mk.symmetric> [4, 64
 mk.mesh @mesh (gpu = 1 via link)
 #flat = #mk_sm.blocked<threads = 128, vector = 4>
 #one = #mk_sm.blocked<threads = 128, vector = 1>
-mk.kernel @wide on @mesh (in %a : memref<2x8192xf32> [2, 8192]) {
+mk.kernel @wide on @mesh (in %a : memref<2x32768xf32> [2, 32768]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = mk.load %a[%c0, %c0] : memref<2x8192xf32> -> tensor<2x8192xf32, #flat>
-      // expected-error @+1 {{along axis 0 of 'tensor<2x8192xf32, #mk_sm.blocked<threads = 128, vector = 4>>' exchanges 32780 bytes at least; there are 32768: use smaller tiles}}
-      %y = mk.reduce add %x axis 0 : tensor<2x8192xf32, #flat> -> tensor<8192xf32, #one>
+      %x = mk.load %a[%c0, %c0] : memref<2x32768xf32> -> tensor<2x32768xf32, #flat>
+      // expected-error @+1 {{along axis 0 of 'tensor<2x32768xf32, #mk_sm.blocked<threads = 128, vector = 4>>' exchanges 131084 bytes at least; there are 116224: use smaller tiles}}
+      %y = mk.reduce add %x axis 0 : tensor<2x32768xf32, #flat> -> tensor<32768xf32, #one>
     }
   }
 }

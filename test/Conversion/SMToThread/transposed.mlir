@@ -56,7 +56,7 @@ mk.mesh @mesh (gpu = 1 via link)
 
 // CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK: mk_thread.sync %
-// CHECK-COUNT-4: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4)
+// CHECK-COUNT-2: mk_thread.store %{{.*}}, %{{.*}} : i32, i32 to %{{.*}} : i32 bytes(8)
 // CHECK: mk_thread.sync %
 // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 {{.*}}: i32 -> i32
 mk.kernel @exchanged on @mesh (in %a : memref<16x32xf32> [16, 32], out %b : memref<32x16xf32> [32, 16]) {

@@ -312,7 +312,7 @@ mk.kernel @any on @mesh dims(uniform N) (
 // CHECK-NOT: mk.wait
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @two on @mesh dims(uniform N) (
-    in %x : memref<64x64xbf16> [64, 64], scratch %p : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+    in %x : memref<64x64xbf16> [64, 64], scratch %p : memref<64x64xf32> [64, 64], out %c : memref<?x64x64xf32> [N, 64, 64]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -328,7 +328,7 @@ mk.kernel @two on @mesh dims(uniform N) (
         %n = arith.addf %s, %l : tensor<64x64xf32>
         scf.yield %n : tensor<64x64xf32>
       }
-      mk.store %t, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+      mk.store %t, %c[%i, %c0, %c0] : tensor<64x64xf32>, memref<?x64x64xf32>
     }
   }
 }

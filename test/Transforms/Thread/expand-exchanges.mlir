@@ -34,8 +34,11 @@ mk_thread.kernel @exchanges threads(384) cluster(1) params(512) shared(4096)
   mk_thread.sync_cta
   %c:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #runs> to tensor<8x32xf32, #dealt> strides [32, 1]
       in <threads = 128, offset = 1024, bytes = 512> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
-  // Rows of which columns are read have an odd number of words: 16 elements of 16 bits 9. Two of them are written at once.
-  // CHECK: arith.muli %{{.*}}, %c18_i64 : i64
+  // Rows of which columns are read in runs have an odd number of pairs of words: 16 elements of 16 bits 5. Each run of two rows begins a pair
+  // further. Two elements are written at once.
+  // CHECK: arith.muli %{{.*}}, %c20_i64 : i64
+  // CHECK: %[[START:.*]] = arith.divui %{{.*}}, %c2_i64
+  // CHECK: arith.muli %[[START]], %c4_i64
   // CHECK: %[[WORD:.*]] = llvm.bitcast %{{.*}} : vector<2xbf16> to i32
   // CHECK: mk_thread.store %[[WORD]] : i32 to %{{.*}} : i32 bytes(4){{$}}
   // CHECK-COUNT-2: mk_thread.load %{{.*}}, 2 : i32 -> i16

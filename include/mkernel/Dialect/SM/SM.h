@@ -113,9 +113,15 @@ PutSlots getPutSlots(mk::SmAttr sm, bool besideRings);
 int64_t getPartsBytes(Operation *scope);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
-/// What those of any role may exchange at once. A ring has more use for room.
-inline int64_t getExchangeLimit(mk::SmAttr sm, bool besideRings) {
-  return sm.getExchange() / (besideRings ? 4 : 1);
+/// How many rows lie in a run of a thread where a tile that is dealt out changes rows and columns,
+/// if runs are kept apart in shared memory (mkernel/Support/Banks.h); else 0.
+int64_t getTurnedRun(RankedTensorType from, RankedTensorType to);
+/// What those of any role may exchange at once. A ring has more use for room; without any in the
+/// kernel there is plenty.
+inline int64_t getExchangeLimit(mk::SmAttr sm, bool besideRings, bool inKernelOfRings) {
+  return besideRings       ? sm.getExchange() / 4
+         : inKernelOfRings ? sm.getExchange()
+                           : sm.getShared() / 2;
 }
 /// The ops of a kernel that own shared memory, channels and staging areas first. A role without
 /// scratch stands for itself.
