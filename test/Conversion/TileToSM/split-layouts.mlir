@@ -158,3 +158,25 @@ mk.kernel @statistics on @mesh (
     mk.store %2, %e[] : tensor<f32>, memref<f32>
   }
 }
+
+// -----
+
+// Rows of a length that is no multiple of 16 bytes begin anywhere: threads have as many neighbours as these allow, where most accesses are such.
+// CHECK-LABEL: mk.role @odd
+// CHECK: mk.load %x{{.*}} -> tensor<8x512xbf16, #mk_sm.blocked<threads = 256, vector = 1>>
+// CHECK: mk.load %z{{.*}} -> tensor<8x512xbf16, #mk_sm.blocked<threads = 256, vector = 2>>
+// CHECK: mk.load %w{{.*}} -> tensor<8x512xbf16, #mk_sm.blocked<threads = 256, vector = 8>>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rows on @mesh dims(uniform M, uniform N = 1025, uniform K = 1026, uniform L = 1032) (
+    in %x : memref<?x?xbf16> [M, N], out %y : memref<?x?xbf16> [M, N], in %z : memref<?x?xbf16> [M, K], out %u : memref<?x?xbf16> [M, K],
+    in %w : memref<?x?xbf16> [M, L], out %v : memref<?x?xbf16> [M, N]) {
+  %c0 = arith.constant 0 : index
+  mk.role @odd ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<8x512xbf16>
+    mk.store %a, %y[%c0, %c0] : tensor<8x512xbf16>, memref<?x?xbf16>
+    %b = mk.load %z[%c0, %c0] : memref<?x?xbf16> -> tensor<8x512xbf16>
+    mk.store %b, %u[%c0, %c0] : tensor<8x512xbf16>, memref<?x?xbf16>
+    %c = mk.load %w[%c0, %c0] : memref<?x?xbf16> -> tensor<8x512xbf16>
+    mk.store %c, %v[%c0, %c0] : tensor<8x512xbf16>, memref<?x?xbf16>
+  }
+}
