@@ -1,7 +1,7 @@
 //===- ApplyTuning.cpp - Parameters of a kernel from its tuning file ------===//
 #include "Json.h"
 #include "Model.h"
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
