@@ -97,3 +97,9 @@ SmallVector<unsigned> mk::getPossibleArgs(KernelOp kernel, Value buffer) {
     return {};
   return {arg.getArgNumber() - static_cast<unsigned>(kernel.getNumDims())};
 }
+
+bool mk::mayBeSame(KernelOp kernel, Value first, Value second) {
+  SmallVector<unsigned> args = getPossibleArgs(kernel, first);
+  return llvm::any_of(getPossibleArgs(kernel, second),
+                      [&](unsigned arg) { return llvm::is_contained(args, arg); });
+}

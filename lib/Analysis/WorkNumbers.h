@@ -2,8 +2,8 @@
 #ifndef MKERNEL_LIB_ANALYSIS_WORKNUMBERS_H
 #define MKERNEL_LIB_ANALYSIS_WORKNUMBERS_H
 
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Analysis/Work.h"
-#include "mkernel/Transforms/Evaluate.h"
 
 namespace mlir::mk {
 

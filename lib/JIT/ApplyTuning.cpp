@@ -1,6 +1,7 @@
 //===- ApplyTuning.cpp - Parameters of a kernel from its tuning file ------===//
+#include "Json.h"
 #include "Model.h"
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -118,13 +119,6 @@ ParamChoices mk::listChoices(KernelOp kernel) {
     if (std::optional<ArrayRef<int64_t>> values = op.getChoices())
       choices.emplace_back(name.str(), values->vec());
   return choices;
-}
-
-static json::Object toObject(const std::map<std::string, int64_t> &map) {
-  json::Object object;
-  for (const auto &[name, value] : map)
-    object[name] = value;
-  return object;
 }
 
 json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,

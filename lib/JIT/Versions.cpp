@@ -1,5 +1,6 @@
 //===- Versions.cpp - Several versions of a kernel in a package -----------===//
 #include "Versions.h"
+#include "Json.h"
 #include "mkernel/ABI/Package.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -9,13 +10,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
-
-static json::Object toObject(const DimSizes &sizes) {
-  json::Object object;
-  for (const auto &[name, size] : sizes)
-    object[name] = size;
-  return object;
-}
 
 namespace {
 /// What is compiled with one set of parameters.
@@ -47,7 +41,7 @@ struct Version {
     if (candidate)
       entry["candidate"] = int64_t(candidate);
     json::Array sizes;
-    llvm::transform(merged, std::back_inserter(sizes), toObject);
+    llvm::transform(merged, std::back_inserter(sizes), toObject<DimSizes>);
     if (!sizes.empty() && !candidate)
       entry["merged"] = std::move(sizes);
   }

@@ -4,7 +4,7 @@
 // of all of them has code that chooses one when the kernel is bound (mkernel/ABI/Package.h). A
 // version may have candidates, each compiled with other parameters for the same sizes: those that
 // --variants names, or that the cost model takes for the fastest. Not to be confused with variants
-// of a GPU's code (mkernel/Conversion/Variants.h), which each of them has.
+// of a GPU's code (mkernel/Dialect/SM/Variants.h), which each of them has.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_JIT_VERSIONS_H

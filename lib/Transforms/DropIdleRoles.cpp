@@ -1,7 +1,7 @@
 //===- DropIdleRoles.cpp - Roles that do nothing on this mesh -------------===//
 #include "Functions.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

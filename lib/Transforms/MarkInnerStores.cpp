@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
-#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

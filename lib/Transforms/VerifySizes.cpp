@@ -4,10 +4,10 @@
 // is left of it. What is not known yet mk_plan computes, with tests of its own.
 //
 //===----------------------------------------------------------------------===//
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Support/Checked.h"
 #include "mkernel/Support/Counted.h"
-#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/InterleavedRange.h"

@@ -7,23 +7,6 @@ using ::mk::check::Access;
 using ::mk::check::Machine;
 using ::mk::check::Race;
 
-/// Which signals a role raises.
-static llvm::SetVector<Value> findRaised(RoleOp role) {
-  llvm::SetVector<Value> raised;
-  role.walk([&](Operation *op) {
-    Value signal;
-    if (auto put = dyn_cast<PutOp>(op))
-      signal = put.getSignal();
-    else if (auto store = dyn_cast<StoreOp>(op))
-      signal = store.getSignal();
-    else if (auto raise = dyn_cast<SignalOp>(op))
-      signal = raise.getSignal();
-    if (signal)
-      raised.insert(signal);
-  });
-  return raised;
-}
-
 /// Whether a role, or one whose CTAs go on with it, waits for one of the signals.
 static bool waitsFor(RoleOp role, const llvm::SetVector<Value> &signals) {
   auto waits = [&](RoleOp other) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Verify.h"
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Analysis/Evaluate.h"
 
 using namespace mlir;
 using namespace mlir::mk;

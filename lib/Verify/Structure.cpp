@@ -4,24 +4,26 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// What raises each signal and fills each queue.
-static llvm::DenseSet<Value> findRaised(KernelOp kernel) {
-  llvm::DenseSet<Value> raised;
-  kernel.walk([&](Operation *op) {
+llvm::SetVector<Value> mlir::mk::findRaised(Operation *scope) {
+  llvm::SetVector<Value> raised;
+  scope->walk([&](Operation *op) {
+    Value signal;
     if (auto put = dyn_cast<PutOp>(op))
-      raised.insert(put.getSignal());
+      signal = put.getSignal();
     else if (auto store = dyn_cast<StoreOp>(op))
-      raised.insert(store.getSignal());
-    else if (auto signal = dyn_cast<SignalOp>(op))
-      raised.insert(signal.getSignal());
-    else if (auto push = dyn_cast<PushOp>(op))
-      raised.insert(push.getQueue());
+      signal = store.getSignal();
+    else if (auto raise = dyn_cast<SignalOp>(op))
+      signal = raise.getSignal();
+    if (signal)
+      raised.insert(signal);
   });
   return raised;
 }
 
 static LogicalResult verifyReleasers(KernelOp kernel) {
-  llvm::DenseSet<Value> raised = findRaised(kernel);
+  llvm::SetVector<Value> raised = findRaised(kernel);
+  // Queues are filled.
+  kernel.walk([&](PushOp push) { raised.insert(push.getQueue()); });
   LogicalResult result = success();
   kernel.walk(
       [&](Operation *op) {

@@ -4,6 +4,7 @@
 
 #include "KernelProgram.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::mk {
 
@@ -14,6 +15,9 @@ LogicalResult verifyStructure(KernelOp kernel);
 /// Of an expanded kernel whose mesh is known: stores to peers, and puts that add, which
 /// cross a net axis whatever the dimensions are.
 LogicalResult verifyOpenPeers(KernelOp kernel);
+
+/// The signals that ops in `scope` raise, in their order.
+llvm::SetVector<Value> findRaised(Operation *scope);
 
 /// Adds what a list of name=integer:integer:... says, up to an item that is not of this form; gives
 /// that, or none.

@@ -4,10 +4,10 @@
 // when a pass changes it.
 //
 //===----------------------------------------------------------------------===//
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Analysis/Resources.h"
-#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Compiler/Registration.h"
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "mlir/Parser/Parser.h"

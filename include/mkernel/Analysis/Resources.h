@@ -60,6 +60,8 @@ inline KernelResources getKernelResources(KernelOp kernel) {
 
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
+/// Whether two buffers may be the same argument.
+bool mayBeSame(KernelOp kernel, Value first, Value second);
 
 /// The buffer, here or at a peer, that an op writes; null if it writes none. Of the ops of
 /// `hasVisibleEffect` the others tell somebody something, or order.

@@ -62,17 +62,18 @@ def VerifyTilesPass : Pass<"mk-sm-verify-tiles", "::mlir::ModuleOp"> {
 def SplitRolesPass : Pass<"mk-sm-split-roles", "::mlir::ModuleOp"> {
   let summary = "Splits a role into a partition that loads and one that computes";
   let description = [{
-    Tiles that only `mk.dot` reads are *staged*: the producer, one warp, copies them
+    Tiles that `mk.dot` multiplies are *staged*: the producer, one warp, copies them
     into rings, ahead of the consumer, whose warpgroups hold all other tiles as
     fragments. Loads of one block whose tiles meet in a dot share the slots of a
-    ring. Each partition gets a copy of the role's control flow and of the scalars
+    ring. Loads marked `staged` (`mk-sm-stage-loads`) come through such a ring as well,
+    where it has room, and threads read them out of its slots. Each partition gets a copy of the role's control flow and of the scalars
     that it needs. Tickets and records of queues are drawn by the producer and sent to
     the consumer; waits are copied to each partition that needs them.
     Everything else stays in the consumer. Accumulators have layout `#mk_sm.mma`; it
     spreads over elementwise ops, reductions, broadcasts and loops; tiles that
     meet no dot are `#mk_sm.blocked`.
 
-    A role that neither stages tiles nor draws items has no producer. What has no place in
+    A role that stages nothing has no producer: its consumer draws the items itself. What has no place in
     this scheme is an error: operands of dots that are computed in registers
     but must lie in shared memory, accumulators that do not fit the registers, addresses
     of staged tiles that depend on other tiles.
@@ -86,8 +87,13 @@ def SizeRingsPass : Pass<"mk-sm-size-rings", "::mlir::ModuleOp"> {
   let description = [{
     Rings of unknown depth share the shared memory that is left by the staging areas,
     mailboxes and barriers of their role. Rings that are filled in innermost loops get at least
-    2 slots and all the same number, as many as fit; others get 1, or 2 once the
-    inner ones have 3. Two slots that do not fit are an error.
+    2 slots and all the same number, as many as fit and the target's `ring_depth` allows; others
+    get 1, or 2 once the inner ones have `busy_slots`. Where two slots do not fit, one is enough if
+    each iteration fills each ring once, and gives all slots back before the next; else that is an error.
+
+    An only ring of an inner loop with `busy_slots` slots gets one more for the second buffers of
+    staging areas, unless its loop is known to be short (`short_folds`). What rings leave becomes
+    further buffers for stores, up to one for each part of a tile.
   }];
   let dependentDialects = ["::mlir::mk_sm::MkSMDialect"];
 }
@@ -97,8 +103,8 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
   let description = [{
     The kernel is replaced by `mk_thread.kernel @mk_kernel`, whose control flow is `scf` and
     whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
-    as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
-    functions of the module are dropped. docs/sm90.md says how the code works, and what variants are.
+    as JSON (see mkernel/ABI/Gpu.h). Index values become i64; a fragment stays one value, until
+    `mk-thread-unroll-fragments`. Other functions of the module are dropped. docs/sm90.md says how the code works, and what variants are.
 
     Shared memory has been laid out (`mk-sm-lay-out-shared`): code records when it does what, and
     copies by threads, where there is room for that.

@@ -139,13 +139,10 @@ static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
 
 Operation *mk_sm::findOverwriting(memref::LoadOp load, Operation *role) {
   auto kernel = load->getParentOfType<KernelOp>();
-  SmallVector<unsigned> read = getPossibleArgs(kernel, load.getMemRef());
   Operation *found = nullptr;
   role->walk<WalkOrder::PreOrder>([&](Operation *op) {
     Value dest = getWritten(op);
-    if (!dest ||
-        llvm::none_of(getPossibleArgs(kernel, dest),
-                      [&](unsigned arg) { return llvm::is_contained(read, arg); }) ||
+    if (!dest || !mayBeSame(kernel, load.getMemRef(), dest) ||
         (!findCommonLoop(load, op, role) && !mayPrecede(load, op, role)))
       return WalkResult::advance();
     found = op;

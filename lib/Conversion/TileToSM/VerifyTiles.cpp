@@ -1,10 +1,10 @@
 //===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
 #include "mkernel/Analysis/Dots.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/FunctionPass.h"
 #include "llvm/Support/InterleavedRange.h"
 

@@ -13,14 +13,14 @@ struct Access {
   OperandRange offsets;
   RankedTensorType tile; // null: one element
   bool writes = false, adds = false;
-  bool isRemote = false;     // no own access: it comes behind these, and nothing behind it
-  Operation *loop = nullptr; // of an earlier iteration of this one
-  bool isMet = false;        // all threads have met behind it
-  bool isInLoop = false;     // of a loop in front: only the same place is left to look at
+  bool isRemote = false;         // no own access: it comes behind these, and nothing behind it
+  Operation *loop = nullptr;     // of an earlier iteration of this one
+  bool hasBarrierBehind = false; // all threads have met behind it
+  bool isInLoop = false;         // of a loop in front: only the same place is left to look at
 
   bool isSame(const Access &other) const {
-    return op == other.op && buffer == other.buffer && loop == other.loop && isMet == other.isMet &&
-           isInLoop == other.isInLoop;
+    return op == other.op && buffer == other.buffer && loop == other.loop &&
+           hasBarrierBehind == other.hasBarrierBehind && isInLoop == other.isInLoop;
   }
   bool isByEngine() const { return isa<mk_sm::StoreOp>(op); }
   /// How far it reaches in a dimension of the buffer.

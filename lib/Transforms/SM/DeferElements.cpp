@@ -29,9 +29,6 @@ private:
 };
 } // namespace
 
-/// Whether the op reads a tile that lies in slots, any element of it when it is asked for.
-static bool isTileRead(Operation *op) { return op && !isa<mk::LoadOp>(op) && findLoad(op) == op; }
-
 Deferral::Deferral(mk::KernelOp kernel) : kernel(kernel), onlyStores(isByElements) {}
 
 /// Whether a load may as well be done at an op behind it: nothing writes in between, or fills the
@@ -56,9 +53,7 @@ static bool mayWait(mk::KernelOp kernel, Operation *op, Operation *store) {
     return true;
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
-  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
-  return llvm::none_of(mk::getPossibleArgs(kernel, dest),
-                       [&](unsigned arg) { return llvm::is_contained(read, arg); });
+  return !mk::mayBeSame(kernel, load.getSource(), dest);
 }
 
 /// A comparison whose results ops right behind it select by: each would take a register of its

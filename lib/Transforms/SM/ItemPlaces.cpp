@@ -37,7 +37,7 @@ static bool isQuotient(Operation *op) {
   return isa_and_nonnull<arith::DivUIOp, arith::DivSIOp>(op);
 }
 
-static bool isRest(Operation *op) { return isa_and_nonnull<arith::RemUIOp, arith::RemSIOp>(op); }
+static bool isModulo(Operation *op) { return isa_and_nonnull<arith::RemUIOp, arith::RemSIOp>(op); }
 
 /// How many values it can have, if that is known. Divisors are positive: they count rows, columns,
 /// tiles.
@@ -47,7 +47,7 @@ std::optional<int64_t> ItemPlaces::getTrips(Value value) {
                ? getConstantIntValue(items.getBounds()[index.getArgNumber()])
                : std::nullopt;
   Operation *op = value.getDefiningOp();
-  if (!isRest(op))
+  if (!isModulo(op))
     return std::nullopt;
   Value divisor = op->getOperand(1);
   if (auto least = divisor.getDefiningOp();
@@ -107,7 +107,7 @@ bool ItemPlaces::isKnown(Value value) {
   bool isFound = llvm::any_of(value.getUsers(), [&](Operation *by) {
     return isQuotient(by) && by->getOperand(0) == value && isDetermined(by->getOperand(1)) &&
            isKnown(by->getResult(0)) && llvm::any_of(value.getUsers(), [&](Operation *of) {
-             return isRest(of) && of->getOperands() == by->getOperands() &&
+             return isModulo(of) && of->getOperands() == by->getOperands() &&
                     isKnown(of->getResult(0));
            });
   });

@@ -1,6 +1,6 @@
 //===- LayOutShared.cpp - Where everything lies in shared memory ----------===//
-#include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/SM/Variants.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -25,8 +25,8 @@ namespace {
 class Ordering {
 public:
   /// `ofTiles`: while loops are what the author wrote, and tiles have no layouts.
-  Ordering(mk::KernelOp kernel, bool ofTiles, bool isAlone)
-      : kernel(kernel), ofTiles(ofTiles), isAlone(isAlone) {}
+  Ordering(mk::KernelOp kernel, bool ofTiles, bool hasOneCta)
+      : kernel(kernel), ofTiles(ofTiles), hasOneCta(hasOneCta) {}
 
   /// Looks at the ops of a block in their order; `open` has the accesses behind which no order is
   /// known yet.
@@ -39,7 +39,7 @@ private:
 
   mk::KernelOp kernel;
   bool ofTiles;
-  bool isAlone; // one CTA has all items
+  bool hasOneCta; // one CTA has all items
 };
 } // namespace
 
@@ -50,7 +50,7 @@ bool Ordering::conflict(const Access &first, const Access &second) {
   if (isa<memref::StoreOp>(first.op) && isa<memref::StoreOp>(second.op))
     return false;
   // Where threads have met only what goes by another way to memory may be late.
-  if (first.isMet && !second.isByEngine())
+  if (first.hasBarrierBehind && !second.isByEngine())
     return false;
   if (first.isInLoop || (second.isRemote && !ofTiles))
     return areSamePlace(first, second) && !areAligned(first, second);
@@ -71,8 +71,9 @@ static void join(SmallVectorImpl<Access> &all, ArrayRef<Access> others) {
       all.push_back(access);
 }
 
-/// Whether it is chance which item a CTA of several takes next: none may rely on it.
-static bool isChance(Operation *loop) {
+/// Whether it is only known when the kernel runs which item a CTA of several takes next: none may
+/// rely on it.
+static bool hasDynamicOrder(Operation *loop) {
   if (loop->getParentOfType<mk::ForeachOp>() || loop->getParentOfType<mk::ForeachItemOp>())
     return false; // one CTA does all that is inside of an item
   auto items = dyn_cast<mk::ForeachOp>(loop);
@@ -99,8 +100,8 @@ void Ordering::visitLoop(Operation *loop, SmallVectorImpl<Access> &open) {
   SmallVector<Access> earlier;
   for (Access access : llvm::make_filter_range(open, isInside)) {
     access.loop = loop;
-    if (ofTiles ? isAlone || !isChance(loop)
-                : access.isMet && access.writes && !access.isByEngine())
+    if (ofTiles ? hasOneCta || !hasDynamicOrder(loop)
+                : access.hasBarrierBehind && access.writes && !access.isByEngine())
       earlier.push_back(access);
   }
   if (!earlier.empty())
@@ -119,7 +120,7 @@ void Ordering::visit(Block &block, SmallVectorImpl<Access> &open) {
       llvm::erase_if(open, [](const Access &access) { return access.isByEngine(); });
       llvm::erase_if(open, [](const Access &access) { return !access.writes; });
       for (Access &access : open)
-        access.isMet = true;
+        access.hasBarrierBehind = true;
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       SmallVector<Access> after;
       for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
@@ -175,7 +176,7 @@ static bool isPlaceKnown(const Access &access, mk::ForeachOp items) {
 
 /// Teams that take items in turn do not meet: no item may rely on another one.
 static LogicalResult checkTeams(mk::ForeachOp items) {
-  if (!items.getOrder() || items.getOrder()->getAlternate() < 2 || isChance(items))
+  if (!items.getOrder() || items.getOrder()->getAlternate() < 2 || hasDynamicOrder(items))
     return success();
   auto kernel = items->getParentOfType<mk::KernelOp>();
   SmallVector<Access> accesses;
@@ -228,7 +229,7 @@ void mk_sm::orderAccesses(PartitionOp partition) {
   if (partition.getKind() == PartitionKind::Producer)
     return;
   Ordering ordering(partition->getParentOfType<mk::KernelOp>(), /*ofTiles=*/false,
-                    /*isAlone=*/false);
+                    /*hasOneCta=*/false);
   SmallVector<Access> open;
   ordering.visit(partition.getBody().front(), open);
 }

@@ -9,8 +9,7 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Whether the op reads a tile that lies in slots, any element of it when it is asked for.
-static bool isTileRead(Operation *op) {
+bool mk_sm::isTileRead(Operation *op) {
   auto read = dyn_cast_or_null<ReadOp>(op);
   return read && cast<RankedTensorType>(read.getType()).getRank() == 2;
 }

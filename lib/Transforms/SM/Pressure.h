@@ -6,6 +6,9 @@
 
 namespace mlir::mk_sm {
 
+/// Whether the op reads a tile that lies in slots, any element of it when it is asked for.
+bool isTileRead(Operation *op);
+
 /// Whether an op makes a tile that may be made a part at a time.
 bool isByElements(Operation *op);
 

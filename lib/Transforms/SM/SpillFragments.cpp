@@ -11,19 +11,19 @@ static constexpr StringRef kSpillFragments = "mk-sm-spill-fragments";
 
 namespace {
 /// An access to a buffer by a fragment.
-struct Access {
+struct TileAccess {
   Operation *op;
   RankedTensorType tile;
   SmallVector<Value> offsets;
 };
 
 /// A use of `buffer` as the place of a whole tile, with nothing else that an access may say.
-std::optional<Access> getAccess(OpOperand &use) {
+std::optional<TileAccess> getTileAccess(OpOperand &use) {
   Operation *op = use.getOwner();
-  auto plain = [&](auto access, bool more, RankedTensorType tile) -> std::optional<Access> {
+  auto plain = [&](auto access, bool more, RankedTensorType tile) -> std::optional<TileAccess> {
     if (more || !access.getValid().empty())
       return std::nullopt;
-    return Access{op, tile, SmallVector<Value>(access.getOffsets())};
+    return TileAccess{op, tile, SmallVector<Value>(access.getOffsets())};
   };
   auto typeOf = [](Value tile) { return cast<RankedTensorType>(tile.getType()); };
   if (auto load = dyn_cast<mk::LoadOp>(op))
@@ -37,20 +37,20 @@ std::optional<Access> getAccess(OpOperand &use) {
 }
 
 /// No accesses: the buffer keeps the order of memory, because of one of them.
-SmallVector<Access> giveUp(Operation *op, StringRef why) {
+SmallVector<TileAccess> giveUp(Operation *op, StringRef why) {
   missed(op, kSpillFragments) << why;
   return {};
 }
 
 /// All accesses to a buffer if they are by fragments of one type, each in a place of its own.
-SmallVector<Access> findAccesses(BlockArgument buffer) {
+SmallVector<TileAccess> findAccesses(BlockArgument buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity() || mk::isSymmetric(type))
     return {};
-  SmallVector<Access> accesses;
+  SmallVector<TileAccess> accesses;
   int64_t most = mk::getSm(buffer.getOwner()->getParentOp()).getThresholds().getSpilledElements();
   for (OpOperand &use : buffer.getUses()) {
-    std::optional<Access> access = getAccess(use);
+    std::optional<TileAccess> access = getTileAccess(use);
     if (!access)
       return giveUp(use.getOwner(),
                     "keeps scratch in the order of memory: it takes more or less of it than whole "
@@ -80,7 +80,7 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   return accesses;
 }
 
-void rewrite(BlockArgument buffer, const Access &access) {
+void rewrite(BlockArgument buffer, const TileAccess &access) {
   OpBuilder b(access.op);
   ValueRange index = ArrayRef(access.offsets).drop_back(access.tile.getRank());
   Location loc = access.op->getLoc();
@@ -111,6 +111,6 @@ void rewrite(BlockArgument buffer, const Access &access) {
 void mk_sm::spillFragments(mk::KernelOp kernel) {
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
     if (BlockArgument buffer = kernel.getKernelArg(i); kernel.getArgKind(i) == mk::ArgKind::Scratch)
-      for (const Access &access : findAccesses(buffer))
+      for (const TileAccess &access : findAccesses(buffer))
         rewrite(buffer, access);
 }

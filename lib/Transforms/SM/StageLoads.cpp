@@ -72,14 +72,11 @@ static bool isAnnounced(Operation *op, mk::LoadOp load) {
 /// one that the CTA had before, it just reads.
 static bool mayBeRead(mk::LoadOp load, const mk::KernelResources &resources) {
   auto kernel = load->getParentOfType<mk::KernelOp>();
-  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
-  if (read.empty())
+  if (mk::getPossibleArgs(kernel, load.getSource()).empty())
     return false;
   auto writes = [&](Operation *op) {
     Value written = mk::getWritten(op);
-    return written && !isAnnounced(op, load) &&
-           llvm::any_of(mk::getPossibleArgs(kernel, written),
-                        [&](unsigned arg) { return llvm::is_contained(read, arg); });
+    return written && mk::mayBeSame(kernel, load.getSource(), written) && !isAnnounced(op, load);
   };
   unsigned own = *resources.indexOf(load->getParentOfType<mk::RoleOp>());
   return llvm::none_of(resources.roles, [&](mk::RoleOp role) {

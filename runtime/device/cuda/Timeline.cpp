@@ -14,12 +14,6 @@
 using namespace mk::rt;
 using namespace mk::rt::cuda;
 
-int64_t cuda::steadyNow() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             Deadline::Clock::now().time_since_epoch())
-      .count();
-}
-
 //===----------------------------------------------------------------------===//
 // Clocks
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_TIMELINE_H
 #define MKERNEL_RUNTIME_DEVICE_CUDA_TIMELINE_H
 
+#include "device/SteadyClock.h"
 #include "device/cuda/Gpu.h"
 #include "mkernel/Runtime/Package.h"
 #include "mkernel/Runtime/Timeline.h"
@@ -39,9 +40,6 @@ private:
 /// The tracks in `bytes`, as a kernel leaves them, in nanoseconds of the GPU's clock.
 std::vector<Timeline::Track> readTracks(const Metadata &metadata,
                                         std::span<const std::byte> bytes);
-
-/// Nanoseconds of the host's steady clock.
-int64_t steadyNow();
 
 } // namespace mk::rt::cuda
 

@@ -7,12 +7,6 @@
 using namespace mk::rt;
 using namespace mk::rt::host;
 
-int64_t host::steadyNow() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             Deadline::Clock::now().time_since_epoch())
-      .count();
-}
-
 void Cta::span(int32_t kind, int64_t begin, int64_t value, int32_t object) {
   if (!grid_.timing)
     return;

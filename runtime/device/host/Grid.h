@@ -8,9 +8,10 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_HOST_GRID_H
 #define MKERNEL_RUNTIME_DEVICE_HOST_GRID_H
 
-#include "mkernel/ABI/Launch.h"
+#include "device/SteadyClock.h"
 #include "device/host/Deadlock.h"
 #include "device/host/Endless.h"
+#include "mkernel/ABI/Launch.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <atomic>
@@ -21,9 +22,6 @@
 namespace mk::rt::host {
 
 class Cta;
-
-/// Nanoseconds of the clock that timelines are in.
-int64_t steadyNow();
 
 /// Values of signal elements count up for ever; an element's arrivals of this
 /// launch are its value less its base, in wrap-around arithmetic.

@@ -7,8 +7,8 @@
 #ifndef MKERNEL_DIALECT_SM_SM_H
 #define MKERNEL_DIALECT_SM_SM_H
 
-#include "mkernel/Dialect/Thread/ShareGroup.h"
-#include "mkernel/Dialect/Thread/Sizes.h"
+#include "mkernel/Dialect/SM/ShareGroup.h"
+#include "mkernel/Dialect/SM/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -24,8 +24,6 @@
 #include "mkernel/Dialect/SM/SMTypes.h.inc"
 
 namespace mlir::mk_sm {
-
-using mk_thread::ShareGroup;
 
 /// Refuses an op that does not stand in a partition of the kind.
 LogicalResult verifyIn(Operation *op, PartitionKind kind);
@@ -71,11 +69,6 @@ class WhileOp;
 } // namespace mlir::scf
 
 namespace mlir::mk_sm {
-
-using mk_thread::kMostPeers;
-using mk_thread::kPostBytes;
-using mk_thread::kRequestBytes;
-using mk_thread::kRequests;
 
 /// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering
 /// keeps for itself.

@@ -7,7 +7,7 @@
 #ifndef MKERNEL_DIALECT_THREAD_THREAD_H
 #define MKERNEL_DIALECT_THREAD_THREAD_H
 
-#include "mkernel/Dialect/Thread/Sizes.h"
+#include "mkernel/Dialect/SM/Sizes.h"
 #include "mkernel/Dialect/Tile/UnknownOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -23,6 +23,8 @@
 #include "mkernel/Dialect/Thread/ThreadEnums.h.inc"
 
 namespace mlir::mk_thread {
+
+using mk_sm::kMostPeers, mk_sm::kPostBytes, mk_sm::kRequestBytes, mk_sm::kRequests;
 
 /// Bytes of shared memory that each track has where times are recorded, and the most tracks of a
 /// CTA; there is room for one more, which nobody reads.

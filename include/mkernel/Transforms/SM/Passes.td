@@ -13,10 +13,10 @@ def ForwardScalarsPass : SMPass<"mk-sm-forward-scalars"> {
   let summary = "Has the producer search for where an item lies, and send it";
   let description = [{
     Both partitions of a role compute where their item lies. Where a loop searches for it in memory, as for the group
-    that a tile of a grouped product is in, the tensor cores stand still for that in front of each item: eight reads,
-    each of which waits for the one before, take about 1,500 clocks. The producer does the same ahead, so it sends the
-    consumer what follows from the search and is needed for more than to find the rest. Multiples, conditions and what
-    else is no index are computed from that by the consumer itself: passes behind this one see what they are.
+    that a tile of a grouped product is in, the tensor cores stand still for that in front of each item: for a chain of
+    reads, each of which waits for the one before. The producer does the same ahead, so it sends the consumer what
+    follows from the search and is needed for more than to find the rest. Multiples, conditions and what else is no
+    index are computed from that by the consumer itself: passes behind this one see what they are.
 
     For loops over items, not those of teams; for searches in what no kernel writes that stand in the body of such a
     loop, not in a branch or loop there, and end with numbers of type index.
@@ -67,7 +67,9 @@ def StageLoadsPass : SMPass<"mk-sm-stage-loads"> {
     added, is loaded by threads that have nothing else to do while they wait for memory. Marked `staged`, it comes
     through the ring that products use, in as many slots as it takes, while these are still at work; threads read it out
     of shared memory. So is what each iteration of a loop works on, in a role that multiplies. Both have to be what the
-    copy engine can bring, and not written by this rank: the producer reads it ahead.
+    copy engine can bring, and what only the item itself writes (`own`), or nothing in the load's role and in those that its
+    CTAs had before: the producer reads it ahead. Stores and puts at peers do not count where the role waits for their
+    signal in front of the load, as the producer then does, too.
     Whether a ring has room is up to `mk-sm-split-roles`.
 
     ```mlir
@@ -82,8 +84,9 @@ def ChooseStoresPass : SMPass<"mk-sm-choose-stores"> {
   let summary = "Chooses which tiles leave through shared memory and the copy engine";
   let description = [{
     `mk-sm-split-roles` has consumers store all fragments from registers (`mk.store`). Those that
-    the copy engine can store become `mk_sm.store`, through a staging area of two buffers: accumulators
-    and their transposes, of 16 or 32 bits an element, in whole chunks of 128 bytes.
+    the copy engine can store become `mk_sm.store`, through a staging area of two buffers: accumulators of floats of 16 or
+    32 bits, in chunks of the target, of which the last one may overlap the one before where nothing is added; and their
+    transposes, where elements have 16 bits.
 
     Accumulators that go to this rank's scratch of known extents stay `mk.store`: threads fill whole
     sectors of the L2, and a signal behind them need not wait for the copy engine.
@@ -188,9 +191,10 @@ def PairDotsPass : SMPass<"mk-sm-pair-dots"> {
 def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDialect"]> {
   let summary = "Has an iteration load what the next one takes";
   let description = [{
-    In a loop with dots: what is loaded into few registers out of what no kernel writes, from places that
-    follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots,
-    and carried. Pure ops that take it and stand in front of the dots go behind them.
+    In a loop with dots: what is loaded into few registers out of what no kernel writes, or the item alone (`own`), from
+    places that follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots, and carried;
+    two iterations ahead where all of it is scalars. Pure ops that take it and stand in front of the dots go behind them.
+    Reads of slots go behind the start of a loop's only dot, if that does not take them.
 
     In a loop of a consumer without dots that only loads and stores: up to eight iterations ahead, four in a partition that has dots elsewhere, as
     far as registers reach that nothing needs over the loop. One that only reads loads whatever it is: nothing is waited for in it, so
@@ -213,8 +217,11 @@ def OrderAccessesPass : SMPass<"mk-sm-order-accesses"> {
     Loads and stores of a CTA are in program order where the second one is a store (docs/memory-model.md). Where they may have an
     element in common that is not the same thread's in both, threads meet in front of the store, and what the copy
     engine stores is waited for (`mk_sm.order`). Tiles at the same place with the same layout need nothing, nor do
-    tiles that lie apart, or with a signal, count, put or fence in between. From one iteration to the next
-    `mk-sm-order-tiles` has looked.
+    tiles that lie apart, or with a signal, count, put or fence in between. A store `on` a rank that may be the own one
+    comes behind own accesses, too; nothing has to come behind it.
+
+    From one iteration to the next `mk-sm-order-tiles` has looked. Left for this pass is what threads have written in front
+    of a place where all meet: what the engine stores in the next iteration goes another way, and might overtake it.
   }];
 }
 
@@ -230,9 +237,10 @@ def OrderTilesPass : SMPass<"mk-sm-order-tiles"> {
 def AdvanceItemsPass : SMPass<"mk-sm-advance-items", ["::mlir::memref::MemRefDialect"]> {
   let summary = "Has an item load what the next one takes";
   let description = [{
-    In a role without products whose items come in static order: what an item loads out of what the kernel does not write, from
-    places that follow from its number by arithmetic, is loaded while the item before is worked on, and carried, as far as
-    registers reach. So loads are under way all the time. Loads behind a loop inside of the item stay.
+    In a role without products whose items come in static order: what an item loads out of what no kernel writes, or the item
+    alone (`own`), from places that follow from its number by arithmetic, is loaded while the item before is worked on, and
+    carried, as far as registers reach. So loads are under way all the time. Loads behind a loop inside of the item stay,
+    and so do numbers where no tile is loaded ahead: they would only be waited for earlier.
   }];
 }
 
@@ -240,8 +248,9 @@ def AdvanceWaitsPass : SMPass<"mk-sm-advance-waits"> {
   let summary = "Has an iteration wait for the slots of the next one";
   let description = [{
     In a loop of one dot that is waited for at once, as its result is worked on: while it runs, its warps wait for the slots of the
-    next iteration and find out where their tiles lie, so that the next dot starts as soon as that work is done. The last
-    iteration stands behind the loop. Not where an iteration acts on what others see or waits for them, and not
+    next iteration and find out where their tiles lie, so that the next dot starts as soon as that work is done. If threads
+    compute the dot's left operand out of such tiles and of scalars, and nothing else takes that, they do so an iteration
+    ahead as well. The last iteration stands behind the loop. Not where an iteration acts on what others see or waits for them, and not
     where rings have no room for `busy_slots` slots and one more.
   }];
 }
@@ -324,15 +333,19 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
     at a time. The same holds for loads that one op takes element by element, which would be a
     second tile beside what a loop carries, and for comparisons by which ops right behind them
     select, since there are few predicates.
+
+    Between a load and what it waits for nothing but loads may have an effect, and a store has to write elsewhere. A tile
+    that is read out of a slot waits as long as nothing in between gives a slot back.
   }];
 }
 
 def HoistLoadsPass : SMPass<"mk-sm-hoist-loads"> {
   let summary = "Has loads for an epilogue begin in front of the products";
   let description = [{
-    A tile of an input that an epilogue adds or multiplies with, as a residual, is loaded when the products are there, and all
+    A tile that an epilogue adds or multiplies with, as a residual, is loaded when the products are there, and all
     wait for memory. Where registers are left, `ahead` elements of such a deferred load are asked for in front of the loop
-    of products; the others as the epilogue goes on. Nobody writes inputs, so that it may be as early as that.
+    of products; the others as the epilogue goes on. It may be as early as that where no kernel writes the tile, as one of
+    an input, or the item alone does, behind the load (`own`).
   }];
 }
 
@@ -371,13 +384,15 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
     each, unless that is a load of a tile or more than a scaling and a conversion: then
     once, in front of both (`mk_sm.materialize`).
 
-    A store through shared memory goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
-    (0.5 % of a GEMM) and keep fewer inputs live. A loop makes kernels with several stores a third
-    shorter, and the assembler as much faster. Eight unrolled parts do not fit the registers
-    beside what they are computed from, unless that is expensive and so computed once.
+    A store through shared memory goes part by part: a part is a chunk of the rows that a warpgroup has in one product; of a
+    store `by_rows`, the rows that its warps store at a time. Unrolled parts store faster (0.5 % of a GEMM) and keep fewer
+    inputs live. A loop makes kernels with several stores a third shorter, and the assembler as much faster. More than a
+    target's `unrolled_parts` do not fit the registers beside what they are computed from, unless that is expensive and so
+    computed once.
 
     Only store of a kernel: unrolled up to `parts` parts, and where its inputs are expensive. One of
-    several: unrolled if it has one part, with peers also two.
+    several: unrolled if it has one part, with peers also two, and up to `parts` parts where a tile is loaded for it, so
+    that the next part's elements are under way while one is stored.
   }];
   let options = [Option<"parts", "parts", "int64_t", "0",
                         "parts of a kernel's only store that are unrolled; 0: the target's">];
@@ -403,12 +418,14 @@ def MergeSignalsPass : SMPass<"mk-sm-merge-signals"> {
   let summary = "Raises the signals of a loop over peers behind one fence";
   let description = [{
     A loop over peers, of known length, that stores tiles and raises signals, and does nothing else that anybody sees,
-    stores them all first. Behind it stands one `mk_sm.signal_all` with the signals of all iterations. A
-    signal behind each store would wait until this store has crossed its link, and hold up the next one; so
-    they cross side by side. What a signal promises is still there before it. Strong signals are left alone,
-    and so are stores that are left to the sender, which raises theirs, and signals between own accesses that they order.
+    stores them all first. Behind it stands a `mk_sm.signal_all`, which has one fence, with the signals of all iterations, or
+    one for each group of iterations that together have at most `merged_signals` of the target. A signal behind each store
+    would wait until this store has crossed its link, and hold up the next one; so they cross side by side. What a signal
+    promises is still there before it. Strong signals are left alone, and so are stores that are left to the sender, which
+    raises theirs, and signals between own accesses that they order.
 
-    Runs behind the SM level's other passes: a signal that follows its store is what others know.
+    Runs behind the passes that change loops and stores, in front of those that place what is left (`mk-sm-assign-stages`):
+    a signal that follows its store is what others know.
   }];
 }
 
@@ -422,7 +439,8 @@ def MergePutsPass : SMPass<"mk-sm-merge-puts"> {
     does, waits once. Only in movers: elsewhere the copy engine takes puts piece by piece through
     shared memory.
 
-    Runs behind the SM level's other passes: a put to one peer is what others know.
+    Runs behind the passes that change loops and stores, in front of those that place what is left (`mk-sm-assign-stages`):
+    a put to one peer is what others know.
   }];
 }
 

@@ -122,7 +122,7 @@ def ExpandCopiesPass : ExpandPass<"mk-thread-expand-copies"> {
 def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
   let summary = "Turns copies by other warps into requests in shared memory, and code that serves them";
   let description = [{
-    Lines of 128 bytes are brought by cp.async in pieces of 16, 8 or 4 bytes. Rows that begin within a word are
+    What of a row lies in a chunk is brought by cp.async in pieces of 16, 8 or 4 bytes. Rows that begin within a word are
     shifted to their place when they are there; what is rare goes element by element.
   }];
 }
@@ -169,8 +169,9 @@ def ExpandMathPass : ExpandPass<"mk-thread-expand-math"> {
 def PairConversionsPass : ExpandPass<"mk-thread-pair-conversions"> {
   let summary = "Converts 8-bit elements two at a time";
   let description = [{
-    From and to fp8, by the instructions for two; integers to floats by arithmetic on their bits, which is exact. Two follow each
-    other in a block, and the second one's operand is there at the first.
+    From and to fp8, by the instructions for two; integers to floats by arithmetic on their bits, which is exact. Such an
+    integer is a byte, or is taken out of a byte or a word by shifts, masks and constants, which are done with two at once, too.
+    Two follow each other in a block, and the second one's operand is there at the first.
   }];
 }
 

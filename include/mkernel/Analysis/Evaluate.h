@@ -1,6 +1,6 @@
 //===- Evaluate.h - Numbers that values fold to ----------------*- C++ -*-===//
-#ifndef MKERNEL_TRANSFORMS_EVALUATE_H
-#define MKERNEL_TRANSFORMS_EVALUATE_H
+#ifndef MKERNEL_ANALYSIS_EVALUATE_H
+#define MKERNEL_ANALYSIS_EVALUATE_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "llvm/ADT/DenseMap.h"
@@ -50,4 +50,4 @@ SmallVector<ParamOp> getParamsOf(Value value);
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_TRANSFORMS_EVALUATE_H
+#endif // MKERNEL_ANALYSIS_EVALUATE_H

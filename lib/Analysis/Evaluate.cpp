@@ -1,5 +1,5 @@
 //===- Evaluate.cpp - Numbers that values fold to -------------------------===//
-#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Analysis/Evaluate.h"
 #include "mkernel/Support/Checked.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
