@@ -10,7 +10,6 @@ class Mk_TileOf<list<Type> elements>
     : RankedTensorOf<elements, [CPred<"::mlir::mk::isTile($_self)">],
                      "tile (a tensor of static shape, or with #mk.extents)">;
 def Mk_Tile : Mk_TileOf<[AnyFloat, AnyInteger, Index]>;
-def Mk_FloatTile : Mk_TileOf<[AnyFloat]>;
 
 def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "reads a tile";
@@ -119,10 +118,10 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
         : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
     ```
   }];
-  let arguments = (ins Mk_Tile:$lhs, Mk_Tile:$rhs, Mk_FloatTile:$acc,
+  let arguments = (ins Mk_Tile:$lhs, Mk_Tile:$rhs, Mk_Tile:$acc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        OptionalAttr<Mk_PrecisionAttr>:$precision, UnitAttr:$swapped);
-  let results = (outs Mk_FloatTile:$result);
+  let results = (outs Mk_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? (`swapped` $swapped^)?
     (`precision` `=` custom<Word>($precision)^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)

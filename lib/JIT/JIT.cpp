@@ -126,7 +126,7 @@ static int compileText(StringRef source, const char *name, const char *optionsJs
     return fail("no memory for the package", error);
   std::memcpy(*package, output.data(), output.size());
   *size = output.size();
-  return 0;
+  return messages.empty() ? 0 : fail(messages, error, /*result=*/0);
 }
 
 extern "C" int mk_jit_compile(const char *path, const char *optionsJson, void **package,

@@ -58,6 +58,14 @@ static std::string explainMissingWait(Operation *write, Operation *read) {
       .str();
 }
 
+/// Whether all CTAs come to the op, once each.
+static bool isOutsideOfLoops(Operation *op) {
+  for (Operation *in = op->getParentOp(); in && !isa<RoleOp, PrepareOp>(in); in = in->getParentOp())
+    if (isa<LoopLikeOpInterface, mk_sm::ItemsOp>(in))
+      return false;
+  return true;
+}
+
 LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machine,
                                     StringRef order) {
   llvm::DenseSet<std::pair<Operation *, Operation *>> missing; // a write, and who does not wait
@@ -88,6 +96,10 @@ LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machi
       }
     }
     Operation *at = program.opOf(second.site), *other = program.opOf(first.site);
+    if (at == other && first.write && second.write && isOutsideOfLoops(at) &&
+        program.rankOf(first.cta) == program.rankOf(second.cta))
+      remedy = "each CTA does what stands outside of mk.foreach: put it into one, whose items are "
+               "done once";
     InFlightDiagnostic error = at->emitOpError()
                                << "races: " << program.describe(second.cta, at) << " "
                                << verbOf(second) << " '" << program.bufferName(race.buffer) << "'"

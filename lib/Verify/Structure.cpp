@@ -1,5 +1,6 @@
 //===- Structure.cpp - What needs no sizes --------------------------------===//
 #include "Verify.h"
+#include "mkernel/Analysis/Resources.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -104,7 +105,29 @@ static LogicalResult verifyBlock(Block &block) {
   return success();
 }
 
+/// Results would be whatever was there.
+static void warnOfUnwritten(KernelOp kernel) {
+  llvm::SmallDenseSet<unsigned> written;
+  kernel.walk([&](Operation *op) {
+    Value buffer;
+    if (auto store = dyn_cast<StoreOp>(op))
+      buffer = store.getDest();
+    else if (auto put = dyn_cast<PutOp>(op))
+      buffer = put.getDest();
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
+      buffer = store.getMemRef();
+    if (buffer)
+      written.insert_range(getPossibleArgs(kernel, buffer));
+  });
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+    if (kernel.getArgKind(i) == ArgKind::Out && !written.contains(i))
+      emitWarning(kernel.getKernelArg(i).getLoc())
+          << "argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
+          << "' is an output that nothing stores: store it, or leave it out";
+}
+
 LogicalResult mlir::mk::verifyStructure(KernelOp kernel) {
+  warnOfUnwritten(kernel);
   if (failed(verifyReleasers(kernel)))
     return failure();
   return failure(

@@ -169,6 +169,9 @@ static Result<Package> callCompiler(const jit::Source &source,
   auto *data = static_cast<std::byte *>(bytes);
   std::vector<std::byte> copy(data, data + size);
   compiler.release(bytes);
+  if (message)
+    log::warn(message);
+  compiler.release(message);
   return Package::parse(std::move(copy), source.name);
 }
 

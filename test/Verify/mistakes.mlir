@@ -581,3 +581,30 @@ mk.kernel @counted_beside on @mesh (out %y : memref<16xf32> [16]) {
     mk.wait %s[%c0] ge %all : !mk.signal<1, gpu, arrivals = 5>
   }
 }
+
+// -----
+
+// What stands outside of loops over items is done by all CTAs.
+// CHECK: error: 'mk.store' op races: mk.prepare (rank 0, CTA 1) stores 'z'[0:8] of rank 0, and mk.prepare (rank 0, CTA 0) stores it with nothing to order the two; each CTA does what stands outside of mk.foreach: put it into one, whose items are done once
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @everywhere on @mesh (out %z : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  mk.prepare {
+    mk.store %zero, %z[%c0] : tensor<8xf32>, memref<8xf32>
+  }
+  mk.role @r ctas(2) {
+  }
+}
+
+// -----
+
+// CHECK: warning: argument 'z' is an output that nothing stores: store it, or leave it out
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @unwritten on @mesh (out %y : memref<8xf32> [8], out %z : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  mk.role @r ctas(1) {
+    mk.store %zero, %y[%c0] : tensor<8xf32>, memref<8xf32>
+  }
+}

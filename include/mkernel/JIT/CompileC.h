@@ -22,9 +22,10 @@ extern "C" {
 //    "bind": {"M": "1024", "T": "100:80"}, "set": {"TM": 128}}
 // where T has a value for each rank.
 //
-// Returns 0 and sets *package and *size. 2: the options are wrong or name what
-// the file does not have; anything else: the file does not compile. Both set
-// *error to a message for the user. The caller frees either with mk_jit_free.
+// Returns 0 and sets *package and *size, and *error to the compiler's warnings if
+// there are any. 2: the options are wrong or name what the file does not have;
+// anything else: the file does not compile. Both set *error to a message for the
+// user. The caller frees either with mk_jit_free. *error is left alone otherwise.
 int mk_jit_compile(const char *path, const char *options_json, void **package,
                    size_t *size, char **error);
 // The same for a file in memory, which messages call `name`.

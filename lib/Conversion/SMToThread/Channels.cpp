@@ -6,6 +6,7 @@
 #include "Lowerings.h"
 #include "Structure.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Dialect/Thread/ShareGroup.h"
 
 using namespace mlir;
 using namespace mlir::mk;

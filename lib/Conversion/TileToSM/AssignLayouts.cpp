@@ -167,10 +167,11 @@ private:
 
   /// The widest access that a tile, or one of the same layout, is loaded or stored with. Where most
   /// of these have rows that begin anywhere, neighbours are other threads': what a warp moves then
-  /// lies side by side all the same.
+  /// lies side by side all the same. Not of tiles that change rows and columns: what is written for
+  /// that lies in runs.
   Attribute getDefault(Value start) {
     int64_t bits = 64, whole = 0, broken = 0, longest = 1;
-    bool accessed = false;
+    bool accessed = false, isTurned = false;
     auto count = [&](Value buffer, RankedTensorType tile) {
       int64_t width = std::max<int64_t>(tile.getElementTypeBitWidth(), 8);
       int64_t run = getBrokenRun(buffer, 8 * getSm(plan.op).getAccess() / width);
@@ -193,14 +194,16 @@ private:
       for (Operation *user : tile.getUsers())
         if (auto store = dyn_cast<mk::StoreOp>(user))
           count(store.getDest(), type);
-      for (const Edge &edge : edges.lookup(tile))
+      for (const Edge &edge : edges.lookup(tile)) {
+        isTurned |= edge.transposes;
         if (edge.axes.empty() && !edge.transposes && seen.insert(edge.other).second)
           reached.push_back(edge.other);
+      }
     }
     auto type = cast<RankedTensorType>(start.getType());
     if (!accessed)
       bits = type.getElementTypeBitWidth();
-    return getBlockedLayout(plan, type, bits, broken > whole ? longest : 0);
+    return getBlockedLayout(plan, type, bits, broken > whole && !isTurned ? longest : 0);
   }
 
   RolePlan &plan;

@@ -78,6 +78,7 @@ LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
     return failure();
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   keepBf16AsBits(**translated);
+  addHalfConversions(**translated, cpu);
   SmallVector<char, 0> relocatable;
   llvm::raw_svector_ostream os(relocatable);
   llvm::legacy::PassManager passes;

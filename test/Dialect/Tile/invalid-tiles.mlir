@@ -195,6 +195,14 @@ func.func @f(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>, %acc: tensor<4x4xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>, %acc: tensor<4x4xi32>) {
+  // expected-error @+1 {{has an operand 'lhs' of 'i8', but products are of floats: convert it by arith.sitofp}}
+  %r = mk.dot %x, %y, %acc : tensor<4x8xi8>, tensor<8x4xi8>, tensor<4x4xi32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xbf16>, %y: tensor<8x4xi8>, %acc: tensor<4x4xf32>) {
   // expected-error @+1 {{has an operand 'rhs' of 'i8', but products are of floats: convert it by arith.sitofp}}
   %r = mk.dot %x, %y, %acc : tensor<4x8xbf16>, tensor<8x4xi8>, tensor<4x4xf32>

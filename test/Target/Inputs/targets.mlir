@@ -132,7 +132,7 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf8E5M2> [64, 64], out %b : memref<64
   }
 }
 
-// ROW: functions of `math` (but `math.sqrt` of tiles) and `arith.remf` in f64
+// ROW: functions of `math` and `arith.remf` in f64
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<64x64xf64> [64, 64], out %b : memref<64x64xf64> [64, 64]) {
   %c0 = arith.constant 0 : index
