@@ -287,9 +287,11 @@ bool WorkCounter::isTakenByEngine(LoadOp load) {
 
 void WorkCounter::addHeld(LoadOp load) {
   auto bytes = static_cast<int64_t>(*numbers.getBytes(load.getType(), Value()));
-  // Where rows do not begin at words each element has a register.
+  // Where rows do not begin at words each element has a register, but not if it changes rows and
+  // columns.
   constexpr int64_t kWordBytes = 4;
-  if (!numbers.areRowsAligned(load.getSource(), kWordBytes)) {
+  if (!numbers.areRowsAligned(load.getSource(), kWordBytes) &&
+      llvm::none_of(load->getUsers(), llvm::IsaPred<TransposeOp>)) {
     int64_t elementBytes = llvm::divideCeil(load.getSource().getType().getElementTypeBitWidth(), 8);
     current->largest = std::max(current->largest, bytes / elementBytes);
     bytes *= llvm::divideCeil(kWordBytes, elementBytes);
