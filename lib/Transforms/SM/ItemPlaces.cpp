@@ -39,8 +39,18 @@ static bool isQuotient(Operation *op) {
 
 static bool isModulo(Operation *op) { return isa_and_nonnull<arith::RemUIOp, arith::RemSIOp>(op); }
 
-/// How many values it can have, if that is known. Divisors are positive: they count rows, columns,
-/// tiles.
+/// Whether the value is an index of a loop over items, or what divisions leave of one.
+static bool followsFromIndex(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isQuotient(op) && !isModulo(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return isa<mk::ForeachOp>(cast<BlockArgument>(value).getOwner()->getParentOp());
+}
+
+/// How many values it can have, if that is known; a signed rest may be negative. Divisors are
+/// positive: they count rows, columns, tiles.
 std::optional<int64_t> ItemPlaces::getTrips(Value value) {
   if (auto index = dyn_cast<BlockArgument>(value))
     return index.getOwner() == &items.getBody().front()
@@ -54,7 +64,10 @@ std::optional<int64_t> ItemPlaces::getTrips(Value value) {
       isa_and_nonnull<arith::MinSIOp, arith::MinUIOp>(least) &&
       getConstantIntValue(least->getOperand(1)))
     divisor = least->getOperand(1);
-  return getConstantIntValue(divisor);
+  std::optional<int64_t> most = getConstantIntValue(divisor);
+  if (most && isa<arith::RemSIOp>(op) && !followsFromIndex(op->getOperand(0)))
+    return 2 * *most - 1;
+  return most;
 }
 
 void ItemPlaces::add(Value from, Value to, int64_t before, int64_t behind) {

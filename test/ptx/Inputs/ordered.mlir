@@ -228,3 +228,24 @@ mk.kernel @apart on @mesh dims(uniform M, uniform N) (out %y : memref<?x?xf32> [
     }
   }
 }
+
+// A signed rest may be negative: items 0 and 1 have the rests 1 and -1, and the same rows.
+mk.kernel @negative on @mesh dims(uniform M) (out %y : memref<?x64xf32> [M, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant dense<1.0> : tensor<4x64xf32>
+  mk.role @r ctas(1) {
+    mk.foreach (%i) in (%M) schedule(static) order(longest_first = 1) {
+      %twice = arith.muli %i, %c2 : index
+      %less = arith.subi %c1, %twice : index
+      %rest = arith.remsi %less, %c2 : index
+      %by4 = arith.muli %rest, %c4 : index
+      %by8 = arith.muli %i, %c8 : index
+      %row = arith.addi %by4, %by8 : index
+      mk.store %one, %y[%row, %c0] : tensor<4x64xf32>, memref<?x64xf32>
+    }
+  }
+}
