@@ -107,7 +107,7 @@ static double getWaitedShare(const LoopWork &loop, SmAttr sm) {
   constexpr int64_t kRegisterBytes = 4;
   if (loop.schedule != ScheduleKind::Static)
     return 1;
-  int64_t room = getTileRegisters(sm) * kRegisterBytes / 2;
+  int64_t room = std::max<int64_t>(getTileRegisters(sm) * kRegisterBytes / 2, 0);
   if (loop.held <= room)
     return 0;
   return 1 - double(room / loop.heldAtOnce * loop.heldAtOnce) / loop.held;

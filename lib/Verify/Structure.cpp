@@ -109,14 +109,7 @@ static LogicalResult verifyBlock(Block &block) {
 static void warnOfUnwritten(KernelOp kernel) {
   llvm::SmallDenseSet<unsigned> written;
   kernel.walk([&](Operation *op) {
-    Value buffer;
-    if (auto store = dyn_cast<StoreOp>(op))
-      buffer = store.getDest();
-    else if (auto put = dyn_cast<PutOp>(op))
-      buffer = put.getDest();
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      buffer = store.getMemRef();
-    if (buffer)
+    if (Value buffer = getWritten(op))
       written.insert_range(getPossibleArgs(kernel, buffer));
   });
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)

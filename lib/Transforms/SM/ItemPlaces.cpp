@@ -16,6 +16,8 @@ void LinearForm::add(Value value, int64_t factor) {
   } else if (auto product = dyn_cast_or_null<arith::MulIOp>(op);
              product && getConstantIntValue(product.getRhs())) {
     add(product.getLhs(), factor * *getConstantIntValue(product.getRhs()));
+  } else if (product && getConstantIntValue(product.getLhs())) {
+    add(product.getRhs(), factor * *getConstantIntValue(product.getLhs()));
   } else {
     terms[value] += factor;
   }
@@ -65,6 +67,8 @@ std::optional<int64_t> ItemPlaces::getTrips(Value value) {
       getConstantIntValue(least->getOperand(1)))
     divisor = least->getOperand(1);
   std::optional<int64_t> most = getConstantIntValue(divisor);
+  if (most && *most <= 0)
+    return std::nullopt;
   if (most && isa<arith::RemSIOp>(op) && !followsFromIndex(op->getOperand(0)))
     return 2 * *most - 1;
   return most;

@@ -174,6 +174,15 @@ static bool isPlaceKnown(const Access &access, mk::ForeachOp items) {
   });
 }
 
+/// Whether it is known how far two places are apart.
+static bool isDistanceKnown(const Access &first, const Access &second) {
+  auto load = dyn_cast<mk::LoadOp>(first.op);
+  return first.buffer == second.buffer && !(load && load.getRows()) &&
+         llvm::all_of(llvm::zip(first.offsets, second.offsets), [](auto pair) {
+           return LinearForm(std::get<1>(pair)).minus(LinearForm(std::get<0>(pair))).has_value();
+         });
+}
+
 /// Teams that take items in turn do not meet: no item may rely on another one.
 static LogicalResult checkTeams(mk::ForeachOp items) {
   if (!items.getOrder() || items.getOrder()->getAlternate() < 2 || hasDynamicOrder(items))
@@ -189,7 +198,7 @@ static LogicalResult checkTeams(mk::ForeachOp items) {
     for (Access first : accesses) {
       first.loop = items;
       if (!store.writes || first.isRemote || (first.adds && store.adds) ||
-          !shareMemory(first, store) || areApart(first, store))
+          !shareMemory(first, store) || !isDistanceKnown(first, store) || areApart(first, store))
         continue;
       return store.op->emitOpError()
              << "stores what another item may have loaded or stored; its loop has order(alternate "

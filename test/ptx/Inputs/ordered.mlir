@@ -249,3 +249,22 @@ mk.kernel @negative on @mesh dims(uniform M) (out %y : memref<?x64xf32> [M, 64])
     }
   }
 }
+
+// By a negative number there are no fewer rests: items (0, 1) and (1, 0) have the same rows and columns.
+mk.kernel @divisor on @mesh (out %y : memref<128x128xf32> [128, 128]) {
+  %c0 = arith.constant 0 : index
+  %cm4 = arith.constant -4 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant dense<1.0> : tensor<8x8xf32>
+  mk.role @r ctas(1) {
+    mk.foreach (%i, %j) in (%c8, %c8) schedule(static) {
+      %rest = arith.remsi %i, %cm4 : index
+      %r8 = arith.muli %rest, %c8 : index
+      %i8 = arith.muli %i, %c8 : index
+      %j8 = arith.muli %j, %c8 : index
+      %row = arith.addi %r8, %j8 : index
+      %column = arith.addi %i8, %j8 : index
+      mk.store %one, %y[%row, %column] : tensor<8x8xf32>, memref<128x128xf32>
+    }
+  }
+}
