@@ -116,9 +116,8 @@ static double getWaitedShare(const LoopWork &loop, SmAttr sm) {
 /// What an item takes besides its work. With products: something for each part of it that a
 /// warpgroup stores by way of shared memory. Else it waits for what is not loaded ahead.
 static double getItemTime(const LoopWork &loop, int64_t storeParts, SmAttr sm, RatesAttr rates) {
-  if (!loop.rows) {
+  if (!loop.rows)
     return rates.getItem() + (loop.held ? getWaitedShare(loop, sm) * rates.getLatency() : 0);
-  }
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, storeParts / warpgroups) *
          (takesTurns(loop) ? inPercent(rates.getBeside()) : 1);

@@ -129,7 +129,7 @@ struct Outside {
 };
 std::string outsideText(const Metadata &metadata, const Outside &outside);
 
-/// ", at ag_gemm.mlir:106:11": where the role waits for it, in all places; nothing if the package
+/// ", at kernel.mlir:106:11": where the role waits for it, in all places; nothing if the package
 /// does not say.
 std::string placesText(std::span<const Metadata::Wait> waits, uint32_t role);
 

@@ -67,7 +67,7 @@ struct Metadata {
     std::vector<std::string> extents;
     bool operator==(const Arg &) const = default;
   };
-  /// Where a role waits for a signal, or for records of a queue: "ag_gemm.mlir:106:11".
+  /// Where a role waits for a signal, or for records of a queue: "kernel.mlir:106:11".
   struct Wait {
     uint32_t role = 0;
     std::string at;
